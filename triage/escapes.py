@@ -1,0 +1,102 @@
+"""Terminal escape sequences: take them out of a text, and find the way back to where they stood.
+
+What counts as an escape (ruling 10, ECMA-48):
+
+* CSI, with private parameter bytes and intermediate bytes, ended by its final byte;
+* OSC ended by BEL or ST, on one line;
+* DCS, APC, PM and SOS ended by ST, over several lines if need be;
+* two-character and charset escapes (``ESC 7``, ``ESC ( B``), and an ESC that starts nothing;
+* the 8-bit C1 forms of all of these (U+0080 to U+009F).
+
+Three decisions keep broken sequences from eating a log. A control string that is never ended
+ends with its line; its 8-bit form, which a wrongly decoded letter may look like, then counts as
+one character only. An ESC inside a control string ends it, as it does in terminals. And
+a bracket or brace is a final byte only after an intermediate byte: no terminal knows
+``CSI {``, while a cut introducer before a JSON value is common.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["OffsetMap", "strip_escapes", "strip_with_offsets"]
+
+# The possessive quantifiers give nothing back, and no body may contain another introducer of its
+# own kind: each character is looked at a bounded number of times, whatever the text.
+_ESCAPE = re.compile(
+    r"""
+    \x1b (?:
+        \[ [0-?]*+ (?: [\ -/]++ [@-~] | [@-Z\\^-z|~] )?
+      | \] [^\x07\x18\x1a\x1b\x9c\r\n]*+ (?: \x07 | \x1b\\ | \x9c )?
+      | [PX^_] (?: [^\x18\x1a\x1b\x9c]*+ (?: \x1b\\ | \x9c ) | [^\x18\x1a\x1b\x9c\r\n]*+ )
+      | [\ -/]*+ [0-Z\\^-z|~]
+    )?
+  | \x9b [0-?]*+ (?: [\ -/]++ [@-~] | [@-Z\\^-z|~] )
+  | \x9d [^\x07\x18\x1a\x1b\x80-\x9f\r\n]*+ (?: \x07 | \x1b\\ | \x9c )
+  | [\x90\x98\x9e\x9f] [^\x18\x1a\x1b\x80-\x9f]*+ (?: \x1b\\ | \x9c )
+  | [\x80-\x9f]
+    """,
+    re.VERBOSE,
+)
+_C1 = re.compile("[\x80-\x9f]")
+
+
+class OffsetMap:
+    """Positions in a stripped text -> positions in the text it was made from (code points).
+
+    The cuts are looked up when the first question is asked: most strippings are never asked.
+    """
+
+    __slots__ = ("_at", "_removed", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at: list[int] | None = None
+        self._removed: list[int] = []
+
+    def position(self, stripped: int) -> int:
+        """Return where the character at `stripped` stood; the end of the text maps to its end."""
+        from bisect import bisect_right
+
+        if self._at is None:
+            self._find_cuts()
+        assert self._at is not None
+        index = bisect_right(self._at, stripped)
+        return stripped + (self._removed[index - 1] if index else 0)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the narrowest original span that holds ``stripped[start:end]``.
+
+        Escapes between its characters are inside, escapes before and after it are not.
+        """
+        first = self.position(start)
+        return (first, first) if end <= start else (first, self.position(end - 1) + 1)
+
+    def _find_cuts(self) -> None:
+        at: list[int] = []
+        removed: list[int] = []
+        total = 0
+        for match in _ESCAPE.finditer(self._text) if _has_escape(self._text) else ():
+            start, end = match.span()
+            if at and at[-1] == start - total:
+                total += end - start
+                removed[-1] = total
+                continue
+            at.append(start - total)
+            total += end - start
+            removed.append(total)
+        self._at, self._removed = at, removed
+
+
+def _has_escape(text: str) -> bool:
+    return "\x1b" in text or (not text.isascii() and _C1.search(text) is not None)
+
+
+def strip_escapes(text: str) -> str:
+    """Return `text` without its terminal escape sequences (ruling 10); linear time, total."""
+    return _ESCAPE.sub("", text) if _has_escape(text) else text
+
+
+def strip_with_offsets(text: str) -> tuple[str, OffsetMap]:
+    """Return the stripped text and the map from its positions to those of `text`."""
+    return strip_escapes(text), OffsetMap(text)

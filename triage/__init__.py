@@ -1,0 +1,1 @@
+"""Tell, from raw evidence alone, why a command-line call failed and what to do next."""

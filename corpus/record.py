@@ -100,6 +100,7 @@ class Plan:
     modes: tuple[int, ...] = ()
     interpreter: str = "bash"
     setup: str = ""
+    teardown: str = ""  # ends what the setup left running
     files: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 6.0
     stdin: str = "null"
@@ -178,7 +179,7 @@ def read_plans(path: Path) -> list[Plan]:
 
 def _environment(base: Path, extra: Mapping[str, str]) -> dict[str, str]:
     """Return a plain environment: nothing of the recording machine but PATH and toolchains."""
-    kept = ("PATH", "RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "JAVA_HOME", "GOROOT")
+    kept = ("PATH", "RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "JAVA_HOME", "GOCACHE")
     environment = {key: os.environ[key] for key in kept if key in os.environ}
     environment |= {
         "HOME": str(base / "home"),
@@ -323,6 +324,7 @@ def _version(plan: Plan, base: Path, env: dict[str, str]) -> str:
     except subprocess.TimeoutExpired:
         return "unknown"
     text = (done.stdout or done.stderr).decode("utf-8", "replace").strip()
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return text.splitlines()[0][:120] if text and done.returncode == 0 else "unknown"
 
 
@@ -366,11 +368,15 @@ def record(plan: Plan) -> dict[str, Any]:
             if key not in _VERSIONS:
                 _VERSIONS[key] = _version(plan, base, env)
             seen = _spawn(plan, argv, base, env)
+            if plan.teardown:
+                _prepare(plan, _with_fixture(plan.teardown, url, port), base, env)
         if plan.exit_code is not None and plan.exit_code != seen.exit_code:
             raise RecordError(
                 f"{plan.id}: exit {seen.exit_code}, the plan foresaw {plan.exit_code}\n"
                 f"  stdout: {seen.stdout[-400:]!r}\n  stderr: {seen.stderr[-400:]!r}"
             )
+        if seen.exit_code == 127 and plan.exit_code is None and plan.row != 4:
+            raise RecordError(f"{plan.id}: exit 127 but no row 4: is the tool installed here?")
         ports = {port: canonical_port(plan.fixture)} if plan.fixture else {}
         scrub = Scrubber.of_this_machine(base, ports)
         return _case(plan, line, _VERSIONS[key], seen, scrub)

@@ -75,8 +75,10 @@ def posix_line(
     elif argv[0] in _NOT_A_PROGRAM:
         words.append("env")
     first = argv[0]
-    # `A=b` as a program's name would be read as an assignment.
-    words.append(f"'{first}'" if "=" in first and _PLAIN.issuperset(first) else posix_quote(first))
+    # `A=b` as a program's name would be an assignment, and a line that begins with a sign would be
+    # options to the sh that is given it.
+    odd = "=" in first or first[0] in "-+"
+    words.append(f"'{first}'" if odd and _PLAIN.issuperset(first) else posix_quote(first))
     words += [posix_quote(value) for value in argv[1:]]
     if stdin == "null":
         words.append("</dev/null")

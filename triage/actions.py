@@ -158,7 +158,7 @@ def check_action(
     wrong = misplaced(argv)
     if wrong:
         found.append((("do", "argv"), wrong, "give it an element of its own, as an operand"))
-    again = _starts_again(block["kind"], block) if "kind" in block else ""
+    again = _starts_again(block["kind"], block) if block.get("kind") in KINDS else ""
     if again and block.get("safe"):
         found.append((("do", "safe"), "it starts the captured call again", "drop `safe`"))
     if again == "verify" and retry is not None and retry["when"] == "never":

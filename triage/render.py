@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 
 from triage.errors import UsageError
 
-__all__ = ["is_argument", "posix_line", "posix_quote", "powershell_line", "powershell_quote"]
+__all__ = [
+    "SETSID_PROBE",
+    "is_argument",
+    "posix_line",
+    "posix_quote",
+    "powershell_line",
+    "powershell_quote",
+]
 
 # Characters that no sh (nor zsh, whose `=word` and `~` expand) treats as special inside a word.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
@@ -28,7 +35,7 @@ _NOT_A_PROGRAM = frozenset(_RESERVED.split())
 # `setsid -w` returns the status of what it runs; other implementations (busybox) have no -w, and
 # some systems have no setsid at all. The probe expands to those two words or to nothing.
 # setsid stands outside timeout, so that the limit ends every process of the new session's group.
-_SETSID = "$(setsid -w true 2>/dev/null && echo setsid -w)"
+SETSID_PROBE = "$(setsid -w true 2>/dev/null && echo setsid -w)"
 
 # Typographic single quotes end a PowerShell string just as the ASCII one does.
 _POWERSHELL_QUOTES = "'\u2018\u2019\u201a\u201b"
@@ -69,7 +76,7 @@ def posix_line(
     _check(argv, env)
     words = [f"{name}={posix_quote(value) if value else ''}" for name, value in (env or {}).items()]
     if new_session:
-        words.append(_SETSID)
+        words.append(SETSID_PROBE)
     if timeout_s is not None:
         words += ["timeout", _seconds(timeout_s)]
     elif argv[0] in _NOT_A_PROGRAM:

@@ -79,6 +79,7 @@ DEMO_DIR = "/work/demo"
 DEMO_HOME = "/home/dev"
 DEMO_USER = "dev"
 DEMO_HOST = "host"
+DEMO_KERNEL = "6.1.0-18-amd64"
 
 
 class RecordError(Exception):
@@ -408,7 +409,7 @@ class Scrubber:
 
     @classmethod
     def of_this_machine(cls, base: Path, ports: Mapping[int, int]) -> Scrubber:
-        """Collect this machine's directories, home, user and host.
+        """Collect this machine's directories, home, kernel, user and host.
 
         Further pairs come from the variable RECORD_REPLACE, as ``FROM=TO`` joined by colons:
         the places where tools were installed for the recording.
@@ -419,6 +420,7 @@ class Scrubber:
             old, _, new = item.partition("=")
             pairs.append((old, new))
         pairs.append((str(Path.home()), DEMO_HOME))
+        pairs.append((os.uname().release, DEMO_KERNEL))
         host = socket.gethostname()
         for user in (getpass.getuser(), DEMO_USER):
             pairs.append((f"{user}@{host}", f"{DEMO_USER}@{DEMO_HOST}"))

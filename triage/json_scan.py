@@ -1,0 +1,253 @@
+"""Decode JSON values at given places of a text that is mostly something else, in linear time.
+
+`Decoder.decode` answers what ``json.JSONDecoder().raw_decode`` answers at one opening bracket,
+except that nothing is sliced or raised, and that a value that nests deeper than `MAX_DEPTH` is
+passed over as a whole, whatever the Python version and however deep the caller's own stack is.
+
+Why it is linear: the C scanner decodes what decodes. What fails is walked once by a scanner
+without recursion, which remembers every opening bracket that was still open at the break: a start
+that failed once fails always. A start inside a string of that walk reads the text with the
+quotes the other way round, and there are only two ways round, so no place is walked more
+than a few times. Failing C decodes are paid from a credit proportional to the text, because
+their exceptions count lines from the top.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from typing import Any
+
+from triage.json_build import MAX_DEPTH, build, quick_scan, too_deep
+
+__all__ = ["NOTHING", "START", "Break", "Decoder"]
+
+NOTHING: Any = object()
+
+_WS = r"[ \t\n\r]*+"
+_CHARS = r'[^"\\\x00-\x1f]*+'
+# Groups repeat greedily, not possessively: CPython before 3.11.5 loses its place when the body
+# of a possessive group fails half-way (gh-106052). Single classes are safe.
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?"
+_LITERAL = r"(?:true|false|null|NaN|-?Infinity)"
+_SCALAR = rf'(?:"{_CHARS}"|{_NUMBER}|{_LITERAL})'
+
+# An opening bracket that may begin a value: not `[INFO]`, `[2026-11-30`, `[12:00:01]`, `{name}`.
+START = re.compile(
+    rf'\{{(?={_WS}(?:\}}|"{_CHARS}(?:\\|"{_WS}:)))'
+    rf'|\[(?={_WS}(?:[]\[{{]|"{_CHARS}(?:\\|"{_WS}[,\]])|(?:{_NUMBER}|{_LITERAL}){_WS}[,\]]))'
+)
+
+# One item and the mark behind it. The last character matched says what came: a comma, a closing
+# bracket, an opening bracket, or the first backslash of a string (group 1: of a key).
+_VALUE = rf'(?:{_SCALAR}{_WS}[,%s]|[\[{{]|"{_CHARS}\\)'
+_IN_LIST = re.compile(_WS + _VALUE % r"\]")
+_IN_LIST_FIRST = re.compile(rf"{_WS}(?:{_VALUE}|\])" % r"\]")
+_AFTER_KEY = re.compile(rf"{_WS}:{_WS}{_VALUE}" % "}")
+_MEMBER = rf'"{_CHARS}"{_WS}:{_WS}{_VALUE}|("{_CHARS}\\)' % "}"
+_IN_OBJECT = re.compile(rf"{_WS}(?:{_MEMBER})")
+_IN_OBJECT_FIRST = re.compile(rf"{_WS}(?:{_MEMBER}|\}})")
+_AFTER_IN_LIST = re.compile(rf"{_WS}[,\]]")
+_AFTER_IN_OBJECT = re.compile(rf"{_WS}[,}}]")
+# Bounded: an unbounded group would keep a record of every repetition.
+_ESCAPES = re.compile(rf'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_CHARS}){{1,64}}')
+# The text ends here, and up to there it could still have become a value.
+_RAN_OUT = re.compile(
+    rf'{_WS}(?:"{_CHARS}"{_WS}(?::{_WS})?)?'
+    rf'(?:"{_CHARS}|-|{_NUMBER}(?:\.|[eE][-+]?)?{_WS}|{_LITERAL}{_WS}|t|tr|tru|f|fa|fal|fals|n|nu|nul'
+    r"|Na?|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?)?\Z"
+)
+_RAN_OUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
+_SOMETHING = re.compile(r"[^ \t\n\r]")
+
+# What a failing C decode costs besides the characters it read, in characters: the exception,
+# a line count from the top at some 64 characters a step, and the whole recursion.
+_COST_OF_RAISING = 200
+_COST_OF_RECURSION = 20_000
+
+
+class Break:
+    """Where and why a start did not become a value (positions are code points)."""
+
+    __slots__ = ("at", "began", "ran_out", "start")
+
+    def __init__(self, start: int, at: int, *, began: bool, ran_out: bool) -> None:
+        self.start = start
+        # Everything before this place fits into the value begun at `start`.
+        self.at = at
+        # More than opening brackets was read: `[[ -f x ]]` never began.
+        self.began = began
+        # Nothing was wrong: the text ended.
+        self.ran_out = ran_out
+
+
+class Decoder:
+    """Decodes at many starts of one text and remembers which of them cannot succeed."""
+
+    __slots__ = ("_credit", "_deepest", "_failed", "_scan", "broke", "depth_exceeded", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.depth_exceeded = False
+        self.broke: Break | None = None
+        # One flag a character; no memory before something fails, one flag more than characters.
+        self._failed = bytearray()
+        self._credit = 2 * len(text) + 65_536
+        self._deepest = 0
+        self._scan = quick_scan()
+
+    def has_failed(self, start: int) -> bool:
+        """Say whether this start is already known to begin no value."""
+        return bool(self._failed) and self._failed[start] == 1
+
+    def may_begin(self, start: int) -> bool:
+        """Say whether the bracket at `start` begins a value, or the beginning of one cut off."""
+        text = self.text
+        return (
+            START.match(text, start) is not None or _RAN_OUT.match(text, start + 1) is not None
+        ) and not self.has_failed(start)
+
+    def scalar(self, start: int) -> tuple[Any, int]:
+        """Decode a string, number or literal; `NOTHING` where there is none."""
+        try:
+            return self._scan(self.text, start)
+        except (StopIteration, json.JSONDecodeError):
+            return NOTHING, start
+        except ValueError:
+            return build(self.text, start)
+
+    def decode(self, start: int) -> tuple[Any, int]:
+        """Decode the container that opens at `start`: the value and the place behind it.
+
+        The value is `NOTHING` where none begins (then the place is the next that may, and `broke`
+        says why, unless that start had failed before) and where it is too deep (then the place
+        is behind all of it).
+        """
+        self.broke = None
+        if self.has_failed(start):
+            return NOTHING, self._failed.find(0, start)
+        decided = False
+        if self._credit > 0:
+            value, end = self._attempt(start)
+            if end >= 0:
+                return self._admitted(value, start, end)
+            decided = end == -1
+        end = self._walk(start, fails=decided)
+        if end < 0:
+            return NOTHING, start + 1
+        if self._deepest > MAX_DEPTH:
+            self.depth_exceeded = True
+            return NOTHING, end
+        return build(self.text, start)
+
+    def _attempt(self, start: int) -> tuple[Any, int]:
+        """Try the C scanner; the place is -1 where the text is wrong, -2 where it is undecided."""
+        text = self.text
+        try:
+            return self._scan(text, start)
+        except json.JSONDecodeError as error:
+            reached = len(text) if error.msg.startswith("Unterminated") else error.pos
+            self._credit -= reached - start + error.pos // 64 + _COST_OF_RAISING
+        except StopIteration as stop:
+            self._credit -= int(stop.value) - start + _COST_OF_RAISING
+        except RecursionError:
+            self._credit -= _COST_OF_RECURSION
+            return NOTHING, -2
+        except ValueError:
+            self._credit -= _COST_OF_RECURSION
+            return NOTHING, -2
+        return NOTHING, -1
+
+    def _admitted(self, value: Any, start: int, end: int) -> tuple[Any, int]:
+        if too_deep(value, self.text, start, end):
+            self.depth_exceeded = True
+            return NOTHING, end
+        return value, end
+
+    def _walk(self, start: int, *, fails: bool) -> int:
+        """Return the end of the container at `start`, or -1 after noting all that failed with it.
+
+        `fails` says that the outcome is known and only the place is wanted: then children are
+        left to the C scanner, which can't tell how deep they were.
+        """
+        text, length = self.text, len(self.text)
+        if not self._failed:
+            self._failed = bytearray(length + 1)
+        failed = self._failed
+        opened = array("q", (start,))
+        in_list = text[start] == "["
+        pattern = _IN_LIST_FIRST if in_list else _IN_OBJECT_FIRST
+        at = start + 1
+        deepest = 1
+        began = ran_out = sibling = False
+        while True:
+            match = pattern.match(text, at)
+            if match is None:
+                ran_out = _RAN_OUT.match(text, at) is not None
+                break
+            last = match.end() - 1
+            mark = text[last]
+            began = began or not in_list or mark not in "[{"
+            if mark == ",":
+                at = last + 1
+                pattern = _IN_LIST if in_list else _IN_OBJECT
+                continue
+            if mark == "\\":
+                end = self._string_end(last)
+                if end < 0:
+                    ran_out = end == -2
+                    break
+                at = end
+                if match.lastindex:
+                    pattern = _AFTER_KEY
+                    continue
+            elif mark in "]}":
+                at = last + 1
+                sibling = True
+                opened.pop()
+                if not opened:
+                    self._deepest = deepest
+                    return at
+                in_list = text[opened[-1]] == "["
+            else:
+                if failed[last]:
+                    at = last
+                    break
+                # The first child may be nearly all of the text, and broken too; its siblings
+                # are whole as a rule.
+                quick = fails and sibling and self._credit > 0
+                end = self._attempt(last)[1] if quick else -1
+                if end < 0:
+                    sibling = False
+                    opened.append(last)
+                    deepest = max(deepest, len(opened))
+                    in_list = mark == "["
+                    pattern = _IN_LIST_FIRST if in_list else _IN_OBJECT_FIRST
+                    at = last + 1
+                    continue
+                at = end
+            pattern = _AFTER_IN_LIST if in_list else _AFTER_IN_OBJECT
+        for place in opened:
+            failed[place] = 1
+        if not began:
+            # Nothing but brackets was read; what follows the last of them decides.
+            cut_item = ran_out and _SOMETHING.search(text, at) is not None
+            began = cut_item or START.match(text, opened[-1]) is not None
+        self.broke = Break(start, length if ran_out else at, began=began, ran_out=ran_out)
+        return -1
+
+    def _string_end(self, backslash: int) -> int:
+        """Return the place behind a string, from its first backslash; -1 wrong, -2 cut off."""
+        text, at = self.text, backslash
+        while True:
+            match = _ESCAPES.match(text, at)
+            if match is None:
+                return -2 if _RAN_OUT_ESCAPE.match(text, at) else -1
+            at = match.end()
+            if at == len(text):
+                return -2
+            if text[at] == '"':
+                return at + 1
+            if text[at] != "\\":
+                return -1

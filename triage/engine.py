@@ -1,0 +1,352 @@
+"""`classify`: walk the table from the top, first match wins; nothing else.
+
+The winner gives row, §N, action and retry; every further row that would have matched is listed in
+`also`, so that shadowing is visible (ruling 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from triage.model import Action, Capture, Effect, Evidence, Kind, Retry, Tier, Verdict
+from triage.signals import Signals
+from triage.table import Row, Table
+
+__all__ = ["classify", "matching_rows", "signals_for"]
+
+_LONGEST_EVIDENCE = 300
+_MOST_EVIDENCE = 6
+_MOST_FOUND = 400
+_LONGEST_CAPTURED = 400
+
+
+def classify(
+    capture: Capture, table: Table | None = None, *, tier: Tier | None = None
+) -> Verdict:
+    """Decide one capture: did it fail, which row, which §N, on what evidence, what to do next.
+
+    `table` is the built-in one where None. `tier` is the highest capability the caller has: a mode
+    above it gets its fallback as action (ruling 17). Total and deterministic: no network, no
+    clock, no input raises.
+    """
+    if table is None:
+        from triage.cache import load_table
+
+        table = load_table()
+    signals = signals_for(capture, table)
+    matches = matching_rows(signals, table)
+    row, found = matches[0]
+    return _verdict(signals, table, row, found, [other for other, _ in matches[1:]], tier)
+
+
+def signals_for(capture: Capture, table: Table) -> Signals:
+    """Derive the signals of `capture`, with the patterns of `table` that can match it."""
+    signals = Signals(capture, table)
+    signals.possible = table.prefilter.possible(signals)
+    return signals
+
+
+def matching_rows(signals: Signals, table: Table) -> list[tuple[Row, list[Any]]]:
+    """Return every row that matches, in table order, with what its condition found."""
+    matches = []
+    for number in table.prefilter.rows(signals, signals.possible):
+        row = table.row(number)
+        found: list[Any] = []
+        if table.matcher.holds(row.when, signals, found):
+            matches.append((row, found))
+    return matches or [(table.last_resort, [])]
+
+
+def _verdict(
+    signals: Signals,
+    table: Table,
+    row: Row,
+    found: list[Any],
+    others: Sequence[Row],
+    tier: Tier | None,
+) -> Verdict:
+    capture = signals.capture
+    modes = _modes(signals, row)
+    mode = table.mode(modes[0]) if modes else None
+    effect = _effect(signals, table)
+    captured = _captured(signals, table, row)
+    retry = _retry(signals, table, row, effect, captured)
+    repeated = signals.repeats
+    action = _action(signals, table, row, effect, captured, retry, mode, tier)
+    extraction = _extraction(signals)
+    original = _original(signals, table, row)
+    return Verdict(
+        id=capture.id,
+        verdict=cast(Kind, row.verdict),
+        row=row.row,
+        rule=row.id,
+        mode=modes[0] if modes else None,
+        modes=modes,
+        title=row.title or (mode.title if mode else row.id),
+        severity=mode.severity if mode else None,
+        tier=mode.tier if mode else None,
+        signature=mode.signature if mode else None,
+        fallback=mode.fallback if mode else None,
+        why=row.why,
+        action=action,
+        retry=retry,
+        evidence=_evidence(signals, table, found),
+        payload=extraction["value"] if extraction else None,
+        extraction=extraction["facts"] if extraction else None,
+        flags=_flags(signals, row, repeated),
+        also=(*original, *(_also(other) for other in others)),
+        doc=f"rules/modes/{mode.doc}" if mode else None,
+        warnings=tuple(signals.warnings),
+        table=table.info(),
+        window=_window(signals),
+        agent=_agent(signals, row),
+    )
+
+
+def _modes(signals: Signals, row: Row) -> tuple[int, ...]:
+    """The row's modes, those picked by error.code or status first (ruling 6)."""
+    first: list[int] = []
+    for path, by_value in row.modes_by.items():
+        picked = _picked(signals, path, by_value)
+        if picked is not None:
+            first.extend(picked)
+            break
+    return tuple(dict.fromkeys([*first, *row.modes]))
+
+
+def _picked(signals: Signals, path: str, by_value: Mapping[str, Any]) -> Any:
+    from triage.match import look_up
+
+    if path == "exit":
+        value: object = signals.exit.normal
+    else:
+        value = look_up(signals.envelope, path) if signals.envelope is not None else None
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or _long(value):
+        return None
+    return by_value.get(str(value), by_value.get(str(value).upper()))
+
+
+def _long(value: str | int) -> bool:
+    return value.bit_length() > 64 if isinstance(value, int) else len(value) > 200
+
+
+def _effect(signals: Signals, table: Table) -> Effect:
+    capture = signals.capture
+    if capture.effect is not None and capture.effect != "unknown":
+        return capture.effect
+    if signals.line is None:
+        return "unknown"
+    from triage.effects import effect_of
+
+    return effect_of(signals.line, capture.effect, table.effects).effect
+
+
+def _captured(signals: Signals, table: Table, row: Row) -> dict[str, str]:
+    """The values the row's `capture:` pulls from the text: last find, first group that matched."""
+    from triage.match import streams_of, window_of
+
+    values: dict[str, str] = {}
+    for name, pids in row.capture.items():
+        for pid in pids:
+            for stream in streams_of("any", signals):
+                start, end = window_of("all", stream.text)
+                hit = table.matcher.groups(pid, stream.text, start, end)
+                if hit and name not in values:
+                    values[name] = hit[:_LONGEST_CAPTURED]
+    return values
+
+
+def _error(signals: Signals) -> object:
+    envelope = signals.envelope
+    return None if envelope is None else envelope.get("error")
+
+
+def _retry(
+    signals: Signals, table: Table, row: Row, effect: Effect, captured: Mapping[str, str]
+) -> Retry:
+    from triage.policy import decide
+    from triage.waits import wait_hints
+
+    error = _error(signals)
+    after, reset = wait_hints(captured)
+    return decide(
+        verdict=cast(Kind, row.verdict),
+        effect=effect,
+        exit=signals.exit,
+        policy=table.policy,
+        row_retry=row.retry,
+        error=error if isinstance(error, dict) else None,
+        attempt=max(signals.capture.attempt, signals.repeats + 1),
+        identical_failures=signals.repeats_of(row.id) + 1,
+        wait_hint_s=after,
+        reset_hint_s=reset,
+    )
+
+
+def _action(
+    signals: Signals,
+    table: Table,
+    row: Row,
+    effect: Effect,
+    captured: Mapping[str, str],
+    retry: Retry,
+    mode: Any,
+    tier: Tier | None,
+) -> Action:
+    from triage.actions import build
+    from triage.call import call_of
+
+    capture = signals.capture
+    owners = signals.owners
+    failed = row.verdict == "failure"
+    do = row.do
+    if failed and signals.repeats_of(row.id) >= 1 and not retry.may:
+        do = {
+            "kind": "escalate",
+            "text": "Stop: the same call failed the same way before. Hand on all observables.",
+        }
+    return build(
+        do,
+        command=call_of(
+            capture.command, stage=owners[0] if len(owners) == 1 else None, shell=capture.shell
+        ),
+        captured=captured,
+        effect=effect,
+        retry=retry,
+        policy=table.policy,
+        bundles=table.bundles,
+        mode_fallback=mode.fallback if mode and failed else None,
+        mode_tier=mode.tier if mode and failed else None,
+        allowed_tier=tier,
+        envelope_error=_error(signals),
+    )
+
+
+def _evidence(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[Evidence, ...]:
+    """The finds as evidence; of repeated finds the last, which stands nearer the cause."""
+    from triage.match import RAW
+    from triage.text import safe
+
+    evidence: list[Evidence] = []
+    seen: set[tuple[str, int]] = set()
+    for stream, start, end, pid in found[:_MOST_EVIDENCE]:
+        raw = pid == RAW
+        if pid >= 0:
+            spans = table.matcher.find_all(pid, stream.text, start, len(stream.text), _MOST_FOUND)
+            if spans:
+                start, end = spans[-1]
+        text = stream.raw if raw else stream.text
+        if end - start > _LONGEST_EVIDENCE:
+            end = start + _LONGEST_EVIDENCE
+        elif not raw:
+            start, end = _widened(text, start, end)
+        place = (stream.name, start)
+        if place in seen:
+            continue
+        seen.add(place)
+        first, last = stream.raw_span(start, end) if raw else stream.span(start, end)
+        line = stream.raw_line(start) if raw else stream.line(start)
+        evidence.append(Evidence(stream.name, line, first, last, safe(text[start:end])))
+    return tuple(evidence)
+
+
+def _widened(text: str, start: int, end: int) -> tuple[int, int]:
+    """The whole line of a find, where it is short enough to be read."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    return (first, last) if last - first <= _LONGEST_EVIDENCE else (start, end)
+
+
+def _extraction(signals: Signals) -> dict[str, Any] | None:
+    raw = signals.stdout.raw
+    if "{" not in raw and "[" not in raw:
+        return None
+    found = signals.extraction
+    if not found.found:
+        return None
+    start, end = signals.stdout.raw_span(found.start, found.end)
+    facts = {
+        "step": found.step,
+        "start": start,
+        "end": end,
+        "fragment": found.fragment,
+        "candidates": found.candidates,
+        "before": found.has_before,
+        "after": found.has_after,
+        "stripped": found.stripped,
+        "documents": found.documents,
+    }
+    return {"value": None if found.fragment else found.value, "facts": facts}
+
+
+def _original(signals: Signals, table: Table, row: Row) -> list[dict[str, Any]]:
+    """Where a translated message would have gone in English (ruling 28)."""
+    if row.row != 15:
+        return []
+    from dataclasses import replace
+
+    from triage.locale_text import to_english
+
+    capture = signals.capture
+    stderr, stdout = to_english(signals.stderr.text), to_english(signals.stdout.text)
+    if stderr is None and stdout is None:
+        return []
+    english = replace(
+        capture,
+        merged=None,
+        stdout=signals.stdout.text if stdout is None else stdout,
+        stderr="" if signals.merged else signals.stderr.text if stderr is None else stderr,
+    )
+    first = next(
+        (other for other, _ in matching_rows(signals_for(english, table), table) if other.row != 15),
+        None,
+    )
+    return [] if first is None else [{**_also(first), "in_english": True}]
+
+
+def _also(row: Row) -> dict[str, Any]:
+    return {
+        "rule": row.id,
+        "row": row.row,
+        "verdict": row.verdict,
+        "mode": row.modes[0] if row.modes else None,
+    }
+
+
+def _flags(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
+    flags = list(row.flags)
+    capture = signals.capture
+    if signals.hang:
+        flags.append("timed_out")
+    envelope = signals.envelope
+    if envelope is not None and capture.exit_code is not None:
+        if (envelope["ok"] is True) is (capture.exit_code != 0):
+            flags.append("contradiction")
+    if signals.line is not None and signals.line.masks_status:
+        flags.append("masks_status")
+    if not signals.stdout.complete or not signals.stderr.complete:
+        flags.append("windowed")
+    if signals.stdout.undecodable or signals.stderr.undecodable:
+        flags.append("undecodable")
+    if capture.truncated:
+        flags.append("truncated")
+    if repeated:
+        flags.append("repeated")
+    return tuple(dict.fromkeys(flags))
+
+
+def _window(signals: Signals) -> dict[str, Any]:
+    if signals.merged:
+        return {"merged": dict(signals.stdout.window)}
+    return {"stdout": dict(signals.stdout.window), "stderr": dict(signals.stderr.window)}
+
+
+def _agent(signals: Signals, row: Row) -> Mapping[str, Any] | None:
+    run = signals.known_agent
+    if run is None:
+        return None
+    from triage.agents import agent_block
+
+    return cast(Mapping[str, Any], agent_block(run, row, signals))

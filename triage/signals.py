@@ -1,0 +1,160 @@
+"""What a capture shows, derived lazily: nothing is computed that no row asks for.
+
+Rulings 26-28 and 40-42 say what each signal means. A `Signals` belongs to one classification in
+one thread; it is the only mutable object between a capture and its verdict.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triage.command import CommandLine, Stage, parse_command
+from triage.exits import ExitMeaning, meaning
+from triage.text import StreamText, read_stream
+
+if TYPE_CHECKING:
+    from triage.agents.model import AgentRun
+    from triage.envelope import Extraction
+    from triage.model import Capture
+    from triage.table import Table
+
+__all__ = ["HEAD_BYTES", "TAIL_BYTES", "Signals"]
+
+# What is read of a stream that is longer: its cause stands in the first or the last megabytes.
+HEAD_BYTES = 4 << 20
+TAIL_BYTES = 4 << 20
+
+_BIG_ENOUGH_TO_REST = 0.98  # a duration this near the limit was ended by the limit
+
+
+class Signals:
+    """Lazily derived facts of one `Capture`; `memo` holds what the matcher looked up already."""
+
+    def __init__(self, capture: Capture, table: Table | None = None) -> None:
+        self.capture = capture
+        self.table = table
+        self.memo: dict[Any, Any] = {}
+        self.warnings: list[str] = list(capture.warnings)
+        self.possible: frozenset[int] | set[int] | None = None
+
+    @cached_property
+    def stdout(self) -> StreamText:
+        if self.capture.merged is not None:
+            return self._read("merged", self.capture.merged)
+        return self._read("stdout", self.capture.stdout)
+
+    @cached_property
+    def stderr(self) -> StreamText:
+        if self.capture.merged is not None:
+            return self.stdout
+        return self._read("stderr", self.capture.stderr)
+
+    @cached_property
+    def merged(self) -> bool:
+        return self.capture.merged is not None
+
+    @cached_property
+    def error_stream(self) -> StreamText:
+        """Where the error would be: stderr, or stdout where stderr is blank."""
+        return self.stderr if self.stderr.text.strip() else self.stdout
+
+    @cached_property
+    def exit(self) -> ExitMeaning:
+        return meaning(self.capture.exit_code)
+
+    @cached_property
+    def line(self) -> CommandLine | None:
+        return None if self.capture.command is None else parse_command(self.capture.command)
+
+    @cached_property
+    def owners(self) -> tuple[Stage, ...]:
+        """The stages that may own the status, leaving out builtins that don't fail in silence."""
+        if self.line is None:
+            return ()
+        owners = self.line.owners(self.capture.exit_code, self.capture.pipestatus)
+        loud = tuple(stage for stage in owners if not stage.quiet_builtin)
+        return loud or owners
+
+    @cached_property
+    def extraction(self) -> Extraction:
+        from triage.envelope import extract
+
+        return extract(self.stdout.raw)
+
+    @cached_property
+    def envelope(self) -> dict[str, Any] | None:
+        """The extracted value where it is an envelope: an object with `ok`, and no fragment."""
+        if "ok" not in self.stdout.raw:
+            return None
+        found = self.extraction
+        value = found.value
+        if not found.found or found.fragment or not isinstance(value, dict):
+            return None
+        return value if isinstance(value.get("ok"), bool) else None
+
+    @cached_property
+    def mid_structure(self) -> bool:
+        from triage.envelope import ends_mid_structure
+
+        return ends_mid_structure(self.stdout.raw)
+
+    @cached_property
+    def hang(self) -> bool:
+        """Ended by a limit, or silent past the caller's limit (ruling 4)."""
+        capture = self.capture
+        if capture.timed_out or "timeout" in self.exit.classes:
+            return True
+        idle, silent = capture.idle_limit_s, capture.silent_s
+        if idle is not None and silent is not None and silent >= idle > 0:
+            return True
+        if "signal" in self.exit.classes or "unknown" in self.exit.classes:
+            limit, duration = capture.limit_s, capture.duration_s
+            if limit and duration is not None and duration >= limit * _BIG_ENOUGH_TO_REST:
+                return True
+        # `timeout -s KILL 5 cmd` ends with 137: the limit is in the command itself.
+        return "kill_signal" in self.exit.classes and any(
+            "timeout" in stage.wrappers for stage in self.owners
+        )
+
+    @cached_property
+    def agent(self) -> AgentRun | None:
+        """The normalised agent run where stdout is an agent CLI's stream."""
+        from triage.agents import read_run
+
+        return read_run(self)
+
+    @cached_property
+    def foreign(self) -> Any:
+        """The English original of a translated message, from the system's catalogues."""
+        from triage.locale_text import find_original
+
+        for stream in (self.stderr, self.stdout):
+            found = find_original(stream.text)
+            if found is not None:
+                return found, stream
+        return None
+
+    @property
+    def known_agent(self) -> AgentRun | None:
+        """The agent run where a row asked for it already; asking is not free."""
+        run: AgentRun | None = self.__dict__.get("agent")
+        return run
+
+    @cached_property
+    def repeats(self) -> int:
+        """How many earlier verdicts of the same call ended in the same row, counted from the last."""
+        previous = self.capture.previous
+        return self.repeats_of(previous[-1].get("rule")) if previous else 0
+
+    def repeats_of(self, rule: object) -> int:
+        """How many of the last verdicts in a row were failures by `rule`."""
+        count = 0
+        for verdict in reversed(self.capture.previous):
+            if verdict.get("rule") != rule or verdict.get("verdict", "failure") != "failure":
+                break
+            count += 1
+        return count
+
+    def _read(self, name: str, source: Any) -> StreamText:
+        return read_stream(name, source, head=HEAD_BYTES, tail=TAIL_BYTES)

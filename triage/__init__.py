@@ -1,1 +1,64 @@
-"""Tell, from raw evidence alone, why a command-line call failed and what to do next."""
+"""Tell, from raw evidence alone, why a command-line call failed and what to do next.
+
+    from triage import Capture, classify
+    verdict = classify(Capture(exit_code=127, stderr="bash: jqq: command not found"))
+
+Importing does no I/O; each name is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triage.bundle import bundle
+    from triage.cache import load_table
+    from triage.engine import classify
+    from triage.envelope import Extraction, extract, extract_envelope
+    from triage.errors import CaptureError, RuleError, TriageError
+    from triage.model import Action, Capture, Retry, Verdict, capture_from_mapping
+
+__all__ = [
+    "Action",
+    "Capture",
+    "CaptureError",
+    "Extraction",
+    "Retry",
+    "RuleError",
+    "TriageError",
+    "Verdict",
+    "bundle",
+    "capture_from_mapping",
+    "classify",
+    "extract",
+    "extract_envelope",
+    "load_table",
+]
+
+_HOME = {
+    "Action": "model",
+    "Capture": "model",
+    "CaptureError": "errors",
+    "Extraction": "envelope",
+    "Retry": "model",
+    "RuleError": "errors",
+    "TriageError": "errors",
+    "Verdict": "model",
+    "bundle": "bundle",
+    "capture_from_mapping": "model",
+    "classify": "engine",
+    "extract": "envelope",
+    "extract_envelope": "envelope",
+    "load_table": "cache",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'triage' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"triage.{home}"), name)
+    globals()[name] = value
+    return value

@@ -8,9 +8,6 @@ process need not read them to know the hash. A stale, foreign, cut or unreadable
 over without a word and the table compiled anew. All of it is data, nothing that could be executed.
 """
 
-# os.path instead of pathlib all through: this module runs at every start, pathlib costs 3 ms.
-# ruff: noqa: PTH
-
 from __future__ import annotations
 
 import os
@@ -84,7 +81,11 @@ def _load(rules: Any, overlays: Sequence[Any], *, use_cache: bool = True) -> Tab
     files = [item for layer, folder in enumerate(roots) for item in _list(folder, layer)]
     if not any(kind == "table" and layer == 0 for _, kind, layer, *_ in files):
         raise RuleError(
-            [LocatedIssue(f"{root}:1:1", "no table/*.yaml here", "name a folder laid out like rules/")]
+            [
+                LocatedIssue(
+                    f"{root}:1:1", "no table/*.yaml here", "name a folder laid out like rules/"
+                )
+            ]
         )
     digest = _stamped(roots, files) if use_cache else None
     if digest is not None:
@@ -98,7 +99,7 @@ def _load(rules: Any, overlays: Sequence[Any], *, use_cache: bool = True) -> Tab
         if sections is not None:
             _stamp(roots, files, digest)
             return _table(sections, digest, roots)
-    data = _compile(root, files, texts)
+    data = _compile(roots, files, texts)
     if use_cache and _write(_cache_file(digest), _lines(data, digest)):
         _stamp(roots, files, digest)
     return _table(_Sections({}, data), digest, roots)
@@ -111,12 +112,12 @@ def write_packaged(rules: str) -> str:
     digest = _digest([rules], files, texts)
     target = os.path.join(rules, PACKAGED)
     with open(target, "wb") as out:
-        out.write(_lines(_compile(rules, files, texts), digest))
+        out.write(_lines(_compile([rules], files, texts), digest))
     return target
 
 
 def _table(sections: _Sections, digest: str, roots: Sequence[str]) -> Table:
-    return Table(sections, content_hash=digest, overlays=roots[1:])
+    return Table(sections, content_hash=digest, roots=roots)
 
 
 def _list(folder: str, layer: int) -> list[Listed]:
@@ -162,22 +163,27 @@ def _digest(roots: Sequence[str], files: Sequence[Listed], texts: Sequence[str])
 
     total = blake2b(_FORMAT.encode(), digest_size=16)
     for (path, _, layer, *_), text in zip(files, texts, strict=True):
-        name = os.path.relpath(path, roots[layer]).replace(os.sep, "/")
+        name = _relative(path, roots[layer])
         data = text.encode()
         total.update(f"\0{layer}\0{name}\0{len(data)}\0".encode())
         total.update(data)
     return total.hexdigest()
 
 
-def _compile(root: str, files: Sequence[Listed], texts: Sequence[str]) -> dict[str, Any]:
+def _compile(roots: Sequence[str], files: Sequence[Listed], texts: Sequence[str]) -> dict[str, Any]:
     from pathlib import Path
 
     from triage.compile import RuleFile, compile_rules
 
     rule_files = []
     for (path, kind, layer, *_), text in zip(files, texts, strict=True):
-        rule_files.append(RuleFile(Path(path), _shown(path), kind, layer, text))
-    return compile_rules(Path(root), rule_files)
+        relative = _relative(path, roots[layer])
+        rule_files.append(RuleFile(Path(path), _shown(path), relative, kind, layer, text))
+    return compile_rules(Path(roots[0]), rule_files)
+
+
+def _relative(path: str, root: str) -> str:
+    return os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def _shown(path: str) -> str:
@@ -211,7 +217,9 @@ def _stamp_file(roots: Sequence[str]) -> str | None:
 
 
 def _facts(files: Sequence[Listed]) -> str:
-    return repr([(os.path.abspath(path), layer, size, time) for path, _, layer, size, time in files])
+    return repr(
+        [(os.path.abspath(path), layer, size, time) for path, _, layer, size, time in files]
+    )
 
 
 def _stamped(roots: Sequence[str], files: Sequence[Listed]) -> str | None:

@@ -22,13 +22,20 @@ SECTIONS = ("hot", "modes", "effects", "policy", "secrets", "agents", "cold")
 
 
 class RuleFile:
-    """One file of the rules: `kind` is its folder, `layer` 0 for the built-in, 1… for overlays."""
+    """One file of the rules.
 
-    __slots__ = ("kind", "layer", "name", "path", "text")
+    `kind` is its folder, `layer` 0 for the built-in and 1… for overlays; `name` is the path to
+    print in errors, `relative` the one below its own root, which a cached table may keep.
+    """
 
-    def __init__(self, path: Path, name: str, kind: str, layer: int, text: str) -> None:
+    __slots__ = ("kind", "layer", "name", "path", "relative", "text")
+
+    def __init__(
+        self, path: Path, name: str, relative: str, kind: str, layer: int, text: str
+    ) -> None:
         self.path = path
         self.name = name
+        self.relative = relative
         self.kind = kind
         self.layer = layer
         self.text = text
@@ -168,7 +175,9 @@ class _Compiler:
             for _, source in self.sources.get("table", [])
             for row_id in source.data.get("disable", ())
         }
-        ordered = sorted(self.sources.get("table", []), key=lambda item: (item[0].path.stem, item[0].layer))
+        ordered = sorted(
+            self.sources.get("table", []), key=lambda item: (item[0].path.stem, item[0].layer)
+        )
         for file, source in ordered:
             for index, row in enumerate(source.data["rows"]):
                 self.row(expander, modes, disabled, file, source, index, row)
@@ -176,7 +185,9 @@ class _Compiler:
             for index, row_id in enumerate(source.data.get("disable", ())):
                 if row_id not in self.row_places:
                     self.issue(
-                        source.where("disable", index), f"no row `{row_id}` to disable", "see `triage rules`"
+                        source.where("disable", index),
+                        f"no row `{row_id}` to disable",
+                        "see `triage rules`",
                     )
 
     def row(
@@ -228,7 +239,10 @@ class _Compiler:
             "why": " ".join(row["why"].split()),
         }
         self.rows.append(hot)
-        self.cold.append({"id": row_id, "place": where, "seed": row.get("seed"), "layer": file.layer})
+        place = f"{file.relative}:{where[len(source.name) + 1 :]}"
+        self.cold.append(
+            {"id": row_id, "place": place, "seed": row.get("seed"), "layer": file.layer}
+        )
 
     def known_modes(
         self, modes: Mapping[int, Any], wanted: Sequence[int], source: Source, path: tuple[Any, ...]
@@ -236,7 +250,9 @@ class _Compiler:
         for position, number in enumerate(wanted):
             if number not in modes:
                 self.issue(
-                    source.where(*path, position), f"§{number} has no document", "write a live § of rules/modes"
+                    source.where(*path, position),
+                    f"§{number} has no document",
+                    "write a live § of rules/modes",
                 )
 
     def actions(self) -> None:
@@ -318,8 +334,9 @@ def _hot(compiler: _Compiler, expander: Expander, predicates: list[Any]) -> dict
         "re2": [item.re2 for item in needed],
         "scanned": scanned,
         "predicates": predicates,
+        "predicate_names": list(expander.predicates),
         "rows": compiler.rows,
-        "index": {key: rows for key, rows in sorted(index.items())},
+        "index": dict(sorted(index.items())),
     }
 
 

@@ -46,9 +46,7 @@ class Expander:
 
     def when(self, data: Mapping[str, Any], report: Report, path: tuple[Any, ...]) -> Node:
         """Compile one `when:`; faults go to `report(path, what, remedy)`."""
-        children = [
-            self._word(word, value, report, (*path, word)) for word, value in data.items()
-        ]
+        children = [self._word(word, value, report, (*path, word)) for word, value in data.items()]
         return children[0] if len(children) == 1 else ["all", children]
 
     def _word(self, word: str, value: Any, report: Report, path: tuple[Any, ...]) -> Node:
@@ -201,7 +199,9 @@ class Expander:
             elif name == "line":
                 line.append([name, self.pattern(wanted)])
             elif name == "program":
-                stage.append([name, [item.casefold() for item in self._programs(wanted, report, path)]])
+                stage.append(
+                    [name, [item.casefold() for item in self._programs(wanted, report, path)]]
+                )
             elif name == "subcommand":
                 stage.append([name, [item.split() for item in _list(wanted)]])
             elif name in ("args", "redirects"):

@@ -21,9 +21,7 @@ _MOST_FOUND = 400
 _LONGEST_CAPTURED = 400
 
 
-def classify(
-    capture: Capture, table: Table | None = None, *, tier: Tier | None = None
-) -> Verdict:
+def classify(capture: Capture, table: Table | None = None, *, tier: Tier | None = None) -> Verdict:
     """Decide one capture: did it fail, which row, which §N, on what evidence, what to do next.
 
     `table` is the built-in one where None. `tier` is the highest capability the caller has: a mode
@@ -300,7 +298,11 @@ def _original(signals: Signals, table: Table, row: Row) -> list[dict[str, Any]]:
         stderr="" if signals.merged else signals.stderr.text if stderr is None else stderr,
     )
     first = next(
-        (other for other, _ in matching_rows(signals_for(english, table), table) if other.row != 15),
+        (
+            other
+            for other, _ in matching_rows(signals_for(english, table), table)
+            if other.row != 15
+        ),
         None,
     )
     return [] if first is None else [{**_also(first), "in_english": True}]
@@ -321,9 +323,9 @@ def _flags(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
     if signals.hang:
         flags.append("timed_out")
     envelope = signals.envelope
-    if envelope is not None and capture.exit_code is not None:
-        if (envelope["ok"] is True) is (capture.exit_code != 0):
-            flags.append("contradiction")
+    status = capture.exit_code
+    if envelope is not None and status is not None and envelope["ok"] is (status != 0):
+        flags.append("contradiction")
     if signals.line is not None and signals.line.masks_status:
         flags.append("masks_status")
     if not signals.stdout.complete or not signals.stderr.complete:

@@ -258,32 +258,25 @@ def look_up(value: Any, path: str) -> Any:
 
 def _test(m: Matcher, tests: Node, value: Any, s: Signals) -> bool:
     """One value against its tests: all of [kind, argument] must hold."""
-    for kind, wanted in tests:
-        if kind == "present":
-            if (value is not _ABSENT and value is not None) is not wanted:
-                return False
-        elif value is _ABSENT:
-            return False
-        elif kind == "in":
-            if not any(_same(item, value) for item in wanted):
-                return False
-        elif kind == "min":
-            if not _number(value) or value < wanted:
-                return False
-        elif kind == "max":
-            if not _number(value) or value > wanted:
-                return False
-        elif kind == "kind":
-            if _kind(value) not in wanted:
-                return False
-        elif kind == "matches":
-            text = value if isinstance(value, str) else None
-            if text is None or m.search(wanted, text, 0, len(text), s) is None:
-                return False
-        elif kind == "contains":
-            if not isinstance(value, (list, tuple, set, frozenset)) or wanted not in value:
-                return False
-    return True
+    return all(_one(m, kind, wanted, value, s) for kind, wanted in tests)
+
+
+def _one(m: Matcher, kind: str, wanted: Any, value: Any, s: Signals) -> bool:
+    if kind == "present":
+        return (value is not _ABSENT and value is not None) is wanted
+    if value is _ABSENT:
+        return False
+    if kind == "in":
+        return any(_same(item, value) for item in wanted)
+    if kind == "min":
+        return _number(value) and bool(value >= wanted)
+    if kind == "max":
+        return _number(value) and bool(value <= wanted)
+    if kind == "kind":
+        return _kind(value) in wanted
+    if kind == "matches":
+        return isinstance(value, str) and m.search(wanted, value, 0, len(value), s) is not None
+    return isinstance(value, (list, tuple, set, frozenset)) and wanted in value
 
 
 def _number(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """What one pattern needs before it can match: literals, and a wider pattern RE2 can run.
 
-Patterns are compiled with one flag set, `FLAGS`: case is ignored, ``^`` and ``$`` are line anchors,
-and every class is ASCII, so that `regex` and RE2 agree on ``\\b``, ``\\w`` and ``\\d`` next to é or ñ.
+Patterns are compiled with one flag set, `FLAG_NAMES`: case is ignored, ``^`` and ``$`` are line
+anchors, and every class is ASCII, so that `regex` and RE2 agree on ``\\b``, ``\\w`` and ``\\d`` next to é or ñ.
 Write ``(?-i:Killed)`` where case matters.
 
 `needs(pattern)` walks the parsed pattern and returns two over-approximations, both sound by
@@ -61,7 +61,7 @@ def needs(source: str) -> Needs:
     ranked = sorted(set(clauses), key=_rank)[:_MAX_CLAUSES]
     try:
         wide = "(?im)" + _wide(list(tree), re.IGNORECASE)
-    except _NotExpressible:
+    except _NotExpressibleError:
         return Needs(tuple(ranked), None)
     return Needs(tuple(ranked), wide)
 
@@ -147,13 +147,13 @@ def _part(op: Any, arg: Any, prefix: str) -> list[Clause]:
             clauses = _clauses(list(branch))
             if not clauses:
                 return []
-            best.extend(min(clauses, key=_rank))
+            best.extend(sorted(clauses, key=_rank)[0])
         unique = tuple(sorted(set(best)))
         return [unique] if len(unique) <= _MAX_ALTERNATIVES else []
     return []
 
 
-class _NotExpressible(Exception):
+class _NotExpressibleError(Exception):
     """RE2 has no form for this part."""
 
 
@@ -205,7 +205,7 @@ def _wide_part(op: Any, arg: Any, flags: int) -> str:
         return f"(?:{_wide(list(arg), flags)})"
     if op in (sre.ASSERT, sre.ASSERT_NOT):
         return ""
-    raise _NotExpressible
+    raise _NotExpressibleError
 
 
 def _count(least: int, most: Any) -> str:
@@ -235,7 +235,7 @@ def _wide_class(parts: Any) -> str:
             # [\s\S] and friends: any character at all.
             return r"(?s:.)"
         else:
-            raise _NotExpressible
+            raise _NotExpressibleError
     return _negated(body) if negated else f"[{body}]"
 
 
@@ -252,5 +252,5 @@ def _escape(code: int, *, in_class: bool = False) -> str:
     if code < 128:
         return f"\\x{code:02x}"
     if 0xD800 <= code <= 0xDFFF:
-        raise _NotExpressible
+        raise _NotExpressibleError
     return char

@@ -54,7 +54,9 @@ class Prefilter:
                 return found
         return self._scan_literals(text.lower())
 
-    def rows(self, signals: Signals, possible: set[int] | None) -> Sequence[int]:
+    def rows(
+        self, signals: Signals, possible: frozenset[int] | set[int] | None
+    ) -> Sequence[int]:
         """Return the numbers of the rows that can still match, in table order."""
         if possible is None:
             return range(len(self.hot["rows"]))

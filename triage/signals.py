@@ -143,7 +143,7 @@ class Signals:
 
     @cached_property
     def repeats(self) -> int:
-        """How many earlier verdicts of the same call ended in the same row, counted from the last."""
+        """How many earlier verdicts of the same call ended in one row, from the last back."""
         previous = self.capture.previous
         return self.repeats_of(previous[-1].get("rule")) if previous else 0
 

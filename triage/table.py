@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from triage.modes import Mode
     from triage.policy import Policy
 
-__all__ = ["Row", "Table"]
+__all__ = ["VERSION", "Row", "Table"]
+
+# The version of the built-in table; rows keep their ids for ever.
+VERSION = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,8 @@ class Table:
         "_sections",
         "hash",
         "matcher",
-        "overlays",
         "prefilter",
-        "version",
+        "roots",
     )
 
     def __init__(
@@ -62,19 +64,18 @@ class Table:
         sections: Any,
         *,
         content_hash: str,
-        overlays: Sequence[str] = (),
-        version: str = "",
+        roots: Sequence[str] = (),
         prefilter: str = "auto",
     ) -> None:
-        """`sections` maps a name of `triage.compile.SECTIONS` to data; it may parse lazily.
+        """`roots` are the rule folders, the overlays after the first.
 
+        `sections` maps a name of `triage.compile.SECTIONS` to data; it may parse lazily.
         `prefilter` is auto, literals, re2 or off (every row is looked at; for tests).
         """
         self._sections = sections
         hot = sections["hot"]
         self.hash = content_hash
-        self.version = version
-        self.overlays = tuple(overlays)
+        self.roots = tuple(roots)
         self.matcher = Matcher(hot["patterns"], hot["predicates"])
         self.prefilter = Prefilter(hot, prefilter)
         self._rows: dict[int, Row] = {}
@@ -114,6 +115,12 @@ class Table:
     def last_resort(self) -> Row:
         """The last row, which takes what no other took."""
         return self.row(len(self) - 1)
+
+    @property
+    def predicate_names(self) -> Sequence[str]:
+        """The names of vocabulary.yaml, by the number conditions know them by."""
+        names: Sequence[str] = self._sections["hot"]["predicate_names"]
+        return names
 
     def mode(self, number: int) -> Mode:
         """Return the document of §`number`."""
@@ -159,9 +166,9 @@ class Table:
         """What a verdict says of its table: content hash, version, overlays, rows."""
         return {
             "hash": self.hash,
-            "version": self.version,
+            "version": VERSION,
             "rows": len(self),
-            "overlays": list(self.overlays),
+            "overlays": list(self.roots[1:]),
         }
 
     def with_prefilter(self, mode: str) -> Table:
@@ -169,7 +176,6 @@ class Table:
         return Table(
             self._sections,
             content_hash=self.hash,
-            overlays=self.overlays,
-            version=self.version,
+            roots=self.roots,
             prefilter=mode,
         )

@@ -1,0 +1,104 @@
+"""What leaves the process: masked, printable, and in one of the published shapes (ruling 39)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from triage.model import SCHEMA_VERSION, Verdict
+from triage.redact import mask, mask_data
+
+if TYPE_CHECKING:
+    from triage.errors import TriageError
+
+__all__ = ["dump", "envelope", "error_envelope", "line_of", "masked_verdict"]
+
+
+def masked_verdict(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as plain data with every secret masked."""
+    masked: dict[str, Any] = mask_data(verdict.to_dict())
+    return masked
+
+
+def dump(data: Any, *, pretty: bool = False) -> str:
+    """Return JSON text that any stream can take: lone surrogates become U+FFFD."""
+    try:
+        text = json.dumps(
+            data,
+            ensure_ascii=False,
+            indent=2 if pretty else None,
+            separators=None if pretty else (",", ":"),
+        )
+    except (RecursionError, ValueError):
+        # Only a payload can be that deep (or hold a number that long); the rest is ours.
+        return dump(_without_payload(data), pretty=pretty)
+    return text.encode("utf-8", "replace").decode()
+
+
+def _without_payload(data: Any) -> Any:
+    note = "payload left out: too deep or too long to print"
+    if isinstance(data, dict) and isinstance(data.get("data"), dict):
+        return {**data, "data": _without_payload(data["data"])}
+    if isinstance(data, dict):
+        return {**data, "payload": None, "warnings": [*data.get("warnings", ()), note]}
+    return {"payload": None, "warnings": [note]}
+
+
+def envelope(
+    data: Any, *, warnings: Sequence[str] = (), meta: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the spec's response envelope around `data`."""
+    return {
+        "ok": True,
+        "data": data,
+        "error": None,
+        "warnings": list(warnings),
+        "meta": {"schema_version": SCHEMA_VERSION, **(meta or {})},
+    }
+
+
+def error_envelope(error: TriageError, code: str, *, retryable: bool = False) -> dict[str, Any]:
+    """Return the envelope of one of our own errors."""
+    issues = [str(issue) for issue in getattr(error, "issues", ())]
+    return {
+        "ok": False,
+        "data": None,
+        "error": {
+            "code": code,
+            "message": mask(str(error)),
+            "where": error.where,
+            "suggestion": error.remedy or None,
+            "retryable": retryable,
+            **({"issues": issues} if len(issues) > 1 else {}),
+        },
+        "warnings": [],
+        "meta": {"schema_version": SCHEMA_VERSION},
+    }
+
+
+def line_of(verdict: Mapping[str, Any]) -> str:
+    """Return the frozen one-line form of a masked verdict.
+
+    ``VERDICT row=N mode=N rule=ID tier=T retry=N wait=S action=KIND next=COMMAND``; what there is
+    none of is ``-``; `next` is the POSIX form of the action and stands last because it has blanks.
+    """
+    action = verdict["action"]
+    retry = verdict["retry"]
+    wait = action["wait_s"] if action["wait_s"] is not None else retry["wait_s"]
+    words = [
+        verdict["verdict"],
+        f"row={_dash(verdict['row'])}",
+        f"mode={_dash(verdict['mode'])}",
+        f"rule={verdict['rule']}",
+        f"tier={_dash(verdict['tier'])}",
+        f"retry={retry['attempts_left'] if retry['may'] else 0}",
+        f"wait={'-' if wait is None else f'{wait:g}'}",
+        f"action={action['kind']}",
+        f"next={' '.join((action['shell'] or '-').split())}",
+    ]
+    return " ".join(words)
+
+
+def _dash(value: object) -> str:
+    return "-" if value is None else str(value)

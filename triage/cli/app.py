@@ -1,0 +1,101 @@
+"""The typer application: every verb by name, its module imported when the verb is run."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from triage.cli.status import MEANINGS, ExitStatus
+
+__all__ = ["VERBS", "build", "run_app"]
+
+# Typer brings click with it, newer versions inside themselves: its classes are found by descent.
+_Refusal: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+# verb -> the module of triage.cli that has a function of that name (dashes become underscores).
+VERBS = {
+    "classify": "judging",
+    "explain": "judging",
+    "extract": "reading",
+    "bundle": "reading",
+    "rules": "reading",
+    "show": "reading",
+}
+
+
+def build(only: str | None = None) -> typer.Typer:
+    """Return the application with all verbs, or with one where only that is needed."""
+    from importlib import import_module
+
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    for verb, module in VERBS.items():
+        if only in (None, verb):
+            function: Any = getattr(import_module(f"triage.cli.{module}"), verb)
+            settings = {"ignore_unknown_options": False}
+            app.command(verb, context_settings=settings)(function)
+    app.callback(help=_help())(_root)
+    return app
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"triage {version_of('cli-triage')}")
+        raise typer.Exit(0)
+
+
+def _help() -> str:
+    lines = [f"{int(status):>3}  {meaning}" for status, meaning in MEANINGS.items()]
+    table = "\n".join(lines)
+    return (
+        "Tell from exit status, output and timing why a command-line call failed, and what to do "
+        "next.\n\nWith JSON captures on stdin and no arguments at all it prints one verdict a "
+        "line.\n\nExample: triage classify --exit 127 --command 'jqq .'\n\n"
+        f"\b\nExit statuses:\n{table}\n"
+    )
+
+
+def run_app(arguments: list[str]) -> int:
+    """Run the command line; returns the exit status, raises nothing."""
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    only = verb if verb in VERBS else None
+    command = typer.main.get_command(build(only))
+    try:
+        result = command.main(arguments, prog_name="triage", standalone_mode=False)
+    except typer.Exit as end:
+        return int(end.exit_code)
+    except typer.Abort:
+        return 130
+    except _Refusal as error:
+        return _refused(error, arguments)
+    except BrokenPipeError:
+        # The reader of our output went away; nothing more can be said to it.
+        sys.stderr.close()
+        return ExitStatus.OK
+    return result if isinstance(result, int) else ExitStatus.OK
+
+
+def _refused(error: Any, arguments: list[str]) -> int:
+    from triage.border import dump, error_envelope
+    from triage.cli.output import machine_wanted, notice, say
+    from triage.errors import UsageError
+
+    context = getattr(error, "ctx", None)
+    verb = context.command_path if context is not None else "triage"
+    message = error.format_message().rstrip(".")
+    refused = UsageError("arguments", message, f"see {verb} --help")
+    if machine_wanted("--json" in arguments):
+        say(dump(error_envelope(refused, "ARG_ERROR")))
+    notice(str(refused))
+    return ExitStatus.USAGE

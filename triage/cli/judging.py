@@ -1,0 +1,173 @@
+"""`triage classify` and `triage explain`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from triage.border import dump, error_envelope, line_of, masked_verdict
+from triage.cli import options as opt
+from triage.cli.output import finish, guarded, machine_wanted, notice, say, say_json
+from triage.cli.status import VERDICT_STATUS, ExitStatus
+from triage.errors import CaptureError, UsageError
+from triage.model import Capture, Verdict
+
+__all__ = ["classify", "explain"]
+
+FilesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FILE]...", help="JSON or NDJSON captures; stdin where none is named."),
+]
+
+
+def classify(
+    files: FilesArgument = None,
+    exit: opt.ExitOption = None,
+    stdout: opt.StdoutOption = None,
+    stderr: opt.StderrOption = None,
+    merged: opt.MergedOption = None,
+    command: opt.CommandOption = None,
+    duration: opt.DurationOption = None,
+    timed_out: opt.TimedOutOption = False,
+    silent: Annotated[
+        float | None, typer.Option("--silent", metavar="S", help="Silent for how long at the end.")
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option("--limit", metavar="S", help="The time limit it ran under.")
+    ] = None,
+    effect: Annotated[
+        str | None,
+        typer.Option("--effect", metavar="EFFECT", help="read_only, mutating or unknown."),
+    ] = None,
+    tier: opt.TierOption = None,
+    rules: opt.RulesOption = None,
+    json: opt.JsonOption = False,
+    line: opt.LineOption = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 80-82 by verdict instead of 0.")
+    ] = False,
+) -> None:
+    """Tell why a captured call failed and what to do next.
+
+    A capture comes from flags, or as JSON (one object, a list, one object a line) from files or
+    stdin. One capture with --json prints an envelope; a stream prints one verdict a line.
+
+    Example: triage classify --exit 127 --stderr err.txt --command 'jqq .'
+    """
+    flags = {
+        "exit": exit, "stdout": stdout, "stderr": stderr, "merged": merged, "command": command,
+        "duration": duration, "timed_out": timed_out, "silent": silent, "limit": limit,
+        "effect": effect,
+    }  # fmt: skip
+    status = guarded(
+        json, lambda: _classify(files or [], flags, tier, rules, json, line, exit_code)
+    )
+    finish(status)
+
+
+def _classify(
+    files: list[str],
+    flags: dict[str, Any],
+    tier: str | None,
+    rules: str | None,
+    json: bool,
+    line: bool,
+    exit_code: bool,
+) -> int:
+    from itertools import chain, islice
+
+    from triage.engine import classify as decide
+
+    allowed = _tier(tier)
+    table = opt.table_for(rules)
+    capture = opt.flag_capture(flags)
+    if capture is not None and files:
+        raise UsageError(files[0], "both flags and files", "give one capture by flags, or files")
+    captures = iter([capture]) if capture is not None else opt.captures_in(files)
+    first_two = list(islice(captures, 2))
+    single = len(first_two) == 1
+    status = int(ExitStatus.OK)
+    for item in chain(first_two, captures):
+        if isinstance(item, CaptureError):
+            if single:
+                raise item
+            say(dump(error_envelope(item, "CAPTURE_INVALID")))
+            notice(str(item))
+            status = ExitStatus.PARTIAL
+            continue
+        verdict = decide(item, table, tier=allowed)
+        _show(verdict, single, machine_wanted(json), line)
+        if exit_code and status != ExitStatus.PARTIAL:
+            status = max(status, VERDICT_STATUS[verdict.verdict])
+    return status
+
+
+def _tier(text: str | None) -> Any:
+    if text is None:
+        return None
+    if text.upper() not in ("A", "B", "C"):
+        raise UsageError("--tier", f"{text!r} is no tier", "write A, B or C")
+    return text.upper()
+
+
+def _show(verdict: Verdict, single: bool, machine: bool, line: bool) -> None:
+    data = masked_verdict(verdict)
+    if line:
+        say(line_of(data))
+    elif machine and single:
+        say_json(data, warnings=data["warnings"])
+    elif machine:
+        say(dump(data))
+    else:
+        from triage.cli.card import print_card
+
+        print_card(data)
+
+
+def explain(
+    files: FilesArgument = None,
+    exit: opt.ExitOption = None,
+    stdout: opt.StdoutOption = None,
+    stderr: opt.StderrOption = None,
+    merged: opt.MergedOption = None,
+    command: opt.CommandOption = None,
+    duration: opt.DurationOption = None,
+    timed_out: opt.TimedOutOption = False,
+    rules: opt.RulesOption = None,
+    json: opt.JsonOption = False,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Also the rows that nothing in the capture comes near.")
+    ] = False,
+) -> None:
+    """Say for each row above the winner why it did not match.
+
+    Example: triage explain --exit 1 --stderr err.txt --command 'git push'
+    """
+    flags = {
+        "exit": exit, "stdout": stdout, "stderr": stderr, "merged": merged, "command": command,
+        "duration": duration, "timed_out": timed_out,
+    }  # fmt: skip
+    guarded(json, lambda: _explain(files or [], flags, rules, json, all_rows))
+
+
+def _explain(
+    files: list[str], flags: dict[str, Any], rules: str | None, json: bool, all_rows: bool
+) -> None:
+    from triage.explain import explain_capture
+
+    table = opt.table_for(rules)
+    capture = opt.flag_capture(flags)
+    for item in [capture] if capture is not None else opt.captures_in(files):
+        if isinstance(item, CaptureError):
+            raise item
+        assert isinstance(item, Capture)
+        report = explain_capture(item, table)
+        if machine_wanted(json):
+            say_json(report)
+            continue
+        for step in report["rows"]:
+            if all_rows or step["matched"] or step["near"]:
+                mark = "*" if step["matched"] else " "
+                say(f"{mark} {step['chapter']:<22} {step['rule']:<28} {step['because']}")
+        say(f"=> {report['verdict']['verdict']} by {report['verdict']['rule']}")

@@ -1,0 +1,48 @@
+"""Bare `triage`: JSON captures on stdin, one bare verdict a line on stdout; no options at all."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, TextIO
+
+from triage.border import dump, error_envelope, masked_verdict
+from triage.cache import load_table
+from triage.cli.status import ExitStatus
+from triage.engine import classify
+from triage.errors import CaptureError, RuleError
+from triage.intake import captures_of
+from triage.overlays import find_overlays
+
+__all__ = ["serve"]
+
+
+def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
+    """Classify every capture of `source` in order; returns the exit status.
+
+    A capture that can't be read gives an error envelope on its line and a message on stderr, and
+    stops nothing. A broken rule file gives one error envelope and nothing else.
+    """
+    try:
+        table = load_table(overlays=find_overlays())
+    except RuleError as error:
+        _write(out, dump(error_envelope(error, "RULES_INVALID")))
+        err.write(f"triage: {error}\n")
+        return ExitStatus.RULES
+    status = ExitStatus.OK
+    try:
+        for item in captures_of(source, "stdin"):
+            if isinstance(item, CaptureError):
+                _write(out, dump(error_envelope(item, "CAPTURE_INVALID")))
+                err.write(f"triage: {item}\n")
+                status = ExitStatus.PARTIAL
+            else:
+                _write(out, dump(masked_verdict(classify(item, table))))
+        out.flush()
+    except BrokenPipeError:
+        # The reader has what it wanted; a half-closed pipe is no error of ours.
+        return ExitStatus.OK
+    return status
+
+
+def _write(out: BinaryIO, text: str) -> None:
+    out.write(text.encode() + b"\n")
+    out.flush()

@@ -1,0 +1,176 @@
+"""Options that several verbs share, and the table and captures they name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from triage.cache import load_table
+from triage.errors import CaptureError, UsageError
+from triage.intake import captures_of
+from triage.model import Capture
+from triage.overlays import find_overlays
+from triage.redact import load_patterns
+from triage.table import Table
+
+__all__ = [
+    "CommandOption",
+    "DurationOption",
+    "ExitOption",
+    "JsonOption",
+    "LineOption",
+    "MergedOption",
+    "RulesOption",
+    "StderrOption",
+    "StdoutOption",
+    "TierOption",
+    "TimedOutOption",
+    "captures_in",
+    "flag_capture",
+    "table_for",
+]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON envelope.")]
+LineOption = Annotated[bool, typer.Option("--line", help="Print one frozen line per verdict.")]
+RulesOption = Annotated[
+    str | None,
+    typer.Option("--rules", metavar="DIR", help="Use this rules folder instead of the built-in."),
+]
+TierOption = Annotated[
+    str | None,
+    typer.Option("--tier", metavar="A|B|C", help="Highest capability of the caller (default C)."),
+]
+ExitOption = Annotated[
+    str | None,
+    typer.Option("--exit", metavar="N", help="Exit status: a number, -n for a signal, or null."),
+]
+StdoutOption = Annotated[
+    str | None, typer.Option("--stdout", metavar="FILE", help="File with stdout (- is stdin).")
+]
+StderrOption = Annotated[
+    str | None, typer.Option("--stderr", metavar="FILE", help="File with stderr (- is stdin).")
+]
+MergedOption = Annotated[
+    str | None,
+    typer.Option("--merged", metavar="FILE", help="File with both streams as one text."),
+]
+CommandOption = Annotated[
+    str | None, typer.Option("--command", metavar="LINE", help="The command line as it was run.")
+]
+DurationOption = Annotated[
+    float | None, typer.Option("--duration", metavar="S", help="How long it took, in seconds.")
+]
+TimedOutOption = Annotated[bool, typer.Option("--timed-out", help="It was killed by a time limit.")]
+
+
+def table_for(rules: str | None) -> Table:
+    """Load the table a verb works with: ``--rules DIR`` alone, or ours with the overlays."""
+    if rules is not None:
+        if not os.path.isdir(rules):
+            raise UsageError(
+                "--rules", f"no folder {rules!r}", "name a folder laid out like rules/"
+            )
+        table = load_table(rules)
+    else:
+        table = load_table(overlays=find_overlays())
+    load_patterns(table.section("secrets"))
+    return table
+
+
+def flag_capture(options: dict[str, Any]) -> Capture | None:
+    """Build the capture that the flags describe, None where no flag of a capture was given."""
+    fields = {key: value for key, value in options.items() if value not in (None, False, [])}
+    if not fields:
+        return None
+    if "exit" not in fields and not fields.get("timed_out") and "merged" not in fields:
+        raise UsageError(
+            "--exit", "a capture needs its exit status", "give --exit N, or --exit null"
+        )
+    streams: dict[str, Any] = {
+        key: _stream(f"--{key}", fields[key])
+        for key in ("stdout", "stderr", "merged")
+        if key in fields
+    }
+    code = _status(fields["exit"]) if "exit" in fields else None
+    if "merged" in streams and "exit" not in fields:
+        code = _merged_status(streams)
+    return Capture(
+        exit_code=code,
+        command=fields.get("command"),
+        timed_out=bool(fields.get("timed_out", False)),
+        duration_s=fields.get("duration"),
+        silent_s=fields.get("silent"),
+        limit_s=fields.get("limit"),
+        effect=_effect(fields.get("effect")),
+        **streams,
+    )
+
+
+def captures_in(files: list[str]) -> Iterator[Capture | CaptureError]:
+    """Yield the captures of the files named, or of stdin where none is."""
+    if not files:
+        if sys.stdin.isatty():
+            raise UsageError(
+                "stdin", "nothing to classify", "give --exit N, a file, or pipe JSON in"
+            )
+        yield from captures_of(sys.stdin.buffer, "stdin")
+        return
+    for name in files:
+        if name == "-":
+            yield from captures_of(sys.stdin.buffer, "stdin")
+            continue
+        try:
+            with open(name, "rb") as file:
+                yield from captures_of(file, name)
+        except OSError as error:
+            raise UsageError(name, f"can't be read: {error.strerror}", "name a JSON file") from None
+
+
+def _stream(option: str, path: str) -> Any:
+    """A path is read later, in windows; it must be there now."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    if not os.path.exists(path) or os.path.isdir(path):
+        raise UsageError(option, f"no file {path!r}", "name a file that exists, or - for stdin")
+    if not os.access(path, os.R_OK):
+        raise UsageError(option, f"{path!r} can't be read", "make it readable")
+    from pathlib import Path
+
+    return Path(path)
+
+
+def _status(text: str) -> int | None:
+    if text.lower() in ("null", "none", "unknown"):
+        return None
+    try:
+        code = int(text[:40], 0)
+    except ValueError:
+        raise UsageError(
+            "--exit",
+            f"{text[:40]!r} is no exit status",
+            "give a number such as 127, -9 or 0xC0000005",
+        ) from None
+    return code if len(text) <= 40 else 1 << 62
+
+
+def _effect(text: str | None) -> Any:
+    if text is None or text in ("read_only", "mutating", "unknown"):
+        return text
+    raise UsageError("--effect", f"{text!r} is no effect", "write read_only, mutating or unknown")
+
+
+def _merged_status(streams: dict[str, Any]) -> int | None:
+    """The status that a harness wrote into the merged text, None where there is none."""
+    from triage.harness_text import status_in
+    from triage.text import read_stream
+
+    code, rest = status_in(
+        read_stream("merged", streams["merged"], head=1 << 20, tail=1 << 20).text
+    )
+    if code is not None:
+        streams["merged"] = rest
+    return code

@@ -1,0 +1,85 @@
+"""Printing: which format the caller wants, and the two ways a verb ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import typer
+
+from triage.border import dump, envelope, error_envelope
+from triage.cli.status import ExitStatus
+from triage.errors import CaptureError, CommandStartError, RuleError, TriageError, UsageError
+from triage.redact import mask
+
+__all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "say_json"]
+
+_CODES: list[tuple[type[TriageError], str, ExitStatus]] = [
+    (RuleError, "RULES_INVALID", ExitStatus.RULES),
+    (CaptureError, "CAPTURE_INVALID", ExitStatus.USAGE),
+    (UsageError, "ARG_ERROR", ExitStatus.USAGE),
+    (CommandStartError, "COMMAND_NOT_STARTED", ExitStatus.FAILED),
+]
+
+
+def machine_wanted(json_option: bool) -> bool:
+    """Whether to print the envelope: ``--json``, or TRIAGE_FORMAT=json with stdout piped."""
+    asked = os.environ.get("TRIAGE_FORMAT", "").lower() == "json"
+    return json_option or (asked and not sys.stdout.isatty())
+
+
+class Terminal:
+    """A rich console that is plain text when piped or under NO_COLOR."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        width = None if sys.stdout.isatty() else 100
+        self.console = Console(
+            no_color=not colour, highlight=False, markup=False, width=width, soft_wrap=True
+        )
+
+    def print(self, *args: Any, **options: Any) -> None:
+        self.console.print(*args, **options)
+
+
+def say(text: str) -> None:
+    """Write one text to stdout with what it must not hold (surrogates) replaced."""
+    sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+
+
+def say_json(
+    data: Any, *, warnings: Sequence[str] = (), meta: Mapping[str, Any] | None = None
+) -> None:
+    """Write one response envelope to stdout."""
+    say(dump(envelope(data, warnings=warnings, meta=meta), pretty=sys.stdout.isatty()))
+
+
+def notice(text: str) -> None:
+    """Write one line for people to stderr."""
+    sys.stderr.write(f"triage: {mask(text)}\n".encode("utf-8", "replace").decode())
+
+
+def finish(status: int) -> NoReturn:
+    """End the verb with `status`."""
+    raise typer.Exit(int(status))
+
+
+def guarded(json_option: bool, work: Callable[[], Any]) -> Any:
+    """Run `work`; one of our errors becomes one message, one envelope and a documented status."""
+    try:
+        return work()
+    except TriageError as error:
+        code, status = next(
+            ((code, status) for kind, code, status in _CODES if isinstance(error, kind)),
+            ("ERROR", ExitStatus.FAILED),
+        )
+        if machine_wanted(json_option):
+            say(dump(error_envelope(error, code), pretty=sys.stdout.isatty()))
+        notice(str(error))
+        for issue in getattr(error, "issues", ())[1:20]:
+            notice(str(issue))
+        raise typer.Exit(int(status)) from None

@@ -1,0 +1,35 @@
+"""Exit statuses that agent harnesses write into the one merged text they keep.
+
+Only shapes that stand alone on a line count, because programs print such words too. Sources: hook
+payloads and transcripts of Claude Code, Codex and Gemini CLI, as collected in the project's notes.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["status_in"]
+
+_FIRST = re.compile(r"\A\s*(?:Error: )?Exit code:? (-?\d{1,10})\s*(?:\n|\Z)")
+_LAST = re.compile(
+    r"(?:\A|\n)(?:Exit [Cc]ode: |Exit code |\[exit code:? |Process exited with code |"
+    r"Command failed with exit code |\[process exited with code )(-?\d{1,10})\]?\.?\s*\Z"
+)
+_CODEX = re.compile(
+    r"\A(?:Exit code: |Process exited with code )(-?\d{1,10})\n(?:Wall time[^\n]*\n)?"
+)
+
+
+def status_in(text: str) -> tuple[int | None, str]:
+    """Return the exit status a harness wrote into `text` and the text without that line.
+
+    (None, text) where there is none; an unknown status is never 0 (ruling 23).
+    """
+    for pattern in (_CODEX, _FIRST):
+        match = pattern.search(text)
+        if match:
+            return int(match.group(1)), text[match.end() :]
+    match = _LAST.search(text[-400:])
+    if match:
+        return int(match.group(1)), text[: len(text) - len(text[-400:]) + match.start()]
+    return None, text

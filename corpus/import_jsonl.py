@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from record import CHAPTERS, HERE, QUOTED_BYTES, expectation, is_plain, write_case  # noqa: E402
+from record import CHAPTERS, HERE, QUOTED_BYTES, expectation, is_plain, write_case
 
 LABELLED_BY = "the set's authors, before any classifier existed"
 _STREAMS = ("stdout", "stderr")

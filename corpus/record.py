@@ -476,7 +476,7 @@ def _case(plan: Plan, line: str, version: str, seen: Observed, scrub: Scrubber) 
     surroundings = {
         "stdin": "null" if plan.pty else plan.stdin,
         "pty": plan.pty,
-        "env": dict(plan.env),
+        "env": {name: scrub.text(value) for name, value in plan.env.items()},
         "cwd": plan.cwd,
         "fixture": plan.fixture,
         "user": plan.user,
@@ -495,9 +495,7 @@ def _case(plan: Plan, line: str, version: str, seen: Observed, scrub: Scrubber) 
         "source": plan.source,
         "capture": capture,
         **({"how": how} if how else {}),
-        "expect": expectation(
-            plan.verdict, plan.row, plan.row_alt, plan.modes, plan.literal_row
-        ),
+        "expect": expectation(plan.verdict, plan.row, plan.row_alt, plan.modes, plan.literal_row),
         "labelled_by": plan.labelled_by,
         "why": plan.why,
     }
@@ -638,11 +636,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--row", type=int, help="the seed's row; 0 for no failure")
     parser.add_argument("--row-alt", type=_numbers, default=[])
     parser.add_argument("--modes", type=_numbers, default=[])
-    parser.add_argument("--verdict", choices=("failure", "not_failure", "ambiguous", "insufficient"))
+    verdicts = ("failure", "not_failure", "ambiguous", "insufficient")
+    parser.add_argument("--verdict", choices=verdicts)
     parser.add_argument("--why")
     parser.add_argument("--setup", default="", help="shell lines run first in the directory")
     parser.add_argument("--timeout", type=float, default=6.0)
-    parser.add_argument("--stdin", default="null", help="null, open, text:... or a file of the setup")
+    parser.add_argument("--stdin", default="null", help="null, open, text:... or a file")
     parser.add_argument("--pty", action="store_true")
     parser.add_argument("--merge", action="store_true", help="both streams into one")
     parser.add_argument("--env", action="append", default=[], metavar="K=V")

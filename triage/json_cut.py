@@ -9,11 +9,18 @@ from __future__ import annotations
 import re
 
 from triage.escapes import strip_escapes
-from triage.json_scan import Break, Decoder
+from triage.json_scan import MAY_BEGIN, Break, Decoder
 
-__all__ = ["BrokenOuter", "begins_line", "ends_line", "ends_mid_structure"]
+__all__ = [
+    "BrokenOuter",
+    "begins_line",
+    "ends_line",
+    "ends_mid_structure",
+    "is_followed",
+    "last_before",
+]
 
-_LINE_OPENER = re.compile("(?:\\A|[\n\r])[ \t\ufeff]*+[\\[{]")
+_LINE_OPENER = re.compile(f"[\n\r][ \t\ufeff]*+(?={MAY_BEGIN})")
 _LINE_END = re.compile(r"[\r\n]")
 _LINE_REST = re.compile(r"[ \t]*+(?:[\r\n]|\Z)")
 _BRACKET_OR_QUOTE = re.compile(r'["\[\]{}]')
@@ -32,6 +39,19 @@ def begins_line(text: str, start: int) -> int:
 def ends_line(text: str, end: int) -> bool:
     """Say whether only blanks stand between `end` and the end of its line."""
     return _LINE_REST.match(text, end) is not None
+
+
+def last_before(text: str, position: int) -> int:
+    """Return the last place before `position` that holds no white space, -1 for none."""
+    at = position - 1
+    while at >= 0 and text[at] in " \t\r\n":
+        at -= 1
+    return at
+
+
+def is_followed(text: str, end: int) -> bool:
+    """Say whether the next mark after `end` is one that goes on with an outer JSON value."""
+    return _NEXT_MARK.match(text, end) is not None
 
 
 class BrokenOuter:
@@ -72,6 +92,11 @@ class BrokenOuter:
         self._at = self._depth = 0
         self._in_string = False
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether no outer value is open, as far as was asked."""
+        return self._broke is None
+
     def note(self, broke: Break) -> None:
         """Take a start that failed for the outer value, unless one is open around it."""
         if not broke.began or (self._broke is not None and self._open_at(broke.start)):
@@ -88,9 +113,9 @@ class BrokenOuter:
         broke, text = self._broke, self._text
         if broke is None or not self._open_at(start):
             return False
-        before = _last_before(text, start)
+        before = last_before(text, start)
         mark = text[before] if before >= 0 else ""
-        followed = _NEXT_MARK.match(text, end) is not None
+        followed = is_followed(text, end)
         alone = 0 <= begins_line(text, start) <= self._indent and ends_line(text, end)
         # No printer breaks the line behind a colon: `near {"a":` and a document below it.
         if alone and not followed and (start >= broke.at or mark == ":"):
@@ -100,7 +125,7 @@ class BrokenOuter:
             return True
         if followed or mark in ("[", "{", ","):
             return True
-        key_end = _last_before(text, before) if mark == ":" else -1
+        key_end = last_before(text, before) if mark == ":" else -1
         return key_end >= 0 and text[key_end] == '"'
 
     def _line_end_at(self, position: int) -> int:
@@ -155,14 +180,6 @@ class BrokenOuter:
         return True
 
 
-def _last_before(text: str, position: int) -> int:
-    """Return the last place before `position` that holds no white space, -1 for none."""
-    at = position - 1
-    while at >= 0 and text[at] in " \t\r\n":
-        at -= 1
-    return at
-
-
 def ends_mid_structure(text: str) -> bool:
     """Say whether `text` ends inside a container that began as JSON at the start of a line.
 
@@ -170,14 +187,14 @@ def ends_mid_structure(text: str) -> bool:
     a bare one at the very end unless nothing stands before it. Costs one decoding of what is
     whole, so there is no need to ask about a text that parsed as a whole. Linear, total.
     """
-    body = strip_escapes(text).rstrip(" \t\r\n")
+    if "[" not in text and "{" not in text:
+        return False
+    # The line end before the first line spares the pattern a slow alternative.
+    body = "\n" + strip_escapes(text).rstrip(" \t\r\n")
     decoder = Decoder(body)
     at = 0
     while (match := _LINE_OPENER.search(body, at)) is not None:
-        start = match.end() - 1
-        at = start + 1
-        if not decoder.may_begin(start):
-            continue
+        start = match.end()
         _, at = decoder.decode(start)
         broke = decoder.broke
         if broke is None or not broke.ran_out:

@@ -21,7 +21,7 @@ from typing import Any
 
 from triage.json_build import MAX_DEPTH, build, quick_scan, too_deep
 
-__all__ = ["NOTHING", "START", "Break", "Decoder"]
+__all__ = ["MAY_BEGIN", "NOTHING", "START", "Break", "Decoder"]
 
 NOTHING: Any = object()
 
@@ -58,6 +58,8 @@ _RAN_OUT = re.compile(
     rf'(?:"{_CHARS}|-|{_NUMBER}(?:\.|[eE][-+]?)?{_WS}|{_LITERAL}{_WS}|t|tr|tru|f|fa|fal|fals|n|nu|nul'
     r"|Na?|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?)?\Z"
 )
+# A bracket that begins a value, or the beginning of one that is cut off.
+MAY_BEGIN = rf"(?:{START.pattern}|[\[{{](?={_RAN_OUT.pattern}))"
 _RAN_OUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _SOMETHING = re.compile(r"[^ \t\n\r]")
 
@@ -101,13 +103,6 @@ class Decoder:
         """Say whether this start is already known to begin no value."""
         return bool(self._failed) and self._failed[start] == 1
 
-    def may_begin(self, start: int) -> bool:
-        """Say whether the bracket at `start` begins a value, or the beginning of one cut off."""
-        text = self.text
-        return (
-            START.match(text, start) is not None or _RAN_OUT.match(text, start + 1) is not None
-        ) and not self.has_failed(start)
-
     def scalar(self, start: int) -> tuple[Any, int]:
         """Decode a string, number or literal; `NOTHING` where there is none."""
         try:
@@ -116,6 +111,13 @@ class Decoder:
             return NOTHING, start
         except ValueError:
             return build(self.text, start)
+
+    def attempt(self, start: int) -> tuple[Any, int]:
+        """Decode at `start` if the C scanner can; `NOTHING` leaves open whether a value begins."""
+        if self.has_failed(start) or self._credit <= 0:
+            return NOTHING, start
+        value, end = self._attempt(start)
+        return self._admitted(value, start, end) if end >= 0 else (NOTHING, start)
 
     def decode(self, start: int) -> tuple[Any, int]:
         """Decode the container that opens at `start`: the value and the place behind it.
@@ -141,23 +143,51 @@ class Decoder:
             return NOTHING, end
         return build(self.text, start)
 
+    def lines(self, at: int) -> tuple[list[tuple[Any, int, int]], int]:
+        """Decode objects that follow at `at`, each on a line of its own, as far as they go.
+
+        Returns the last of them and the last with the key "ok" (value, start, end), in the
+        order of the text, and how many there were. This is `decode` for NDJSON, in one loop.
+        """
+        text, length, scan = self.text, len(self.text), self._scan
+        last = envelope = None
+        count = 0
+        while self._credit > 0 and text.startswith("\n{", at):
+            start = at + 1
+            try:
+                value, end = scan(text, start)
+            except (ValueError, StopIteration, RecursionError) as error:
+                self._charge(error, start)
+                break
+            if (end < length and text[end] != "\n") or too_deep(value, text, start, end):
+                break
+            count += 1
+            last = (value, start, end)
+            if "ok" in value:
+                envelope = last
+            at = end
+        return [found for found in (envelope, last) if found is not None], count
+
     def _attempt(self, start: int) -> tuple[Any, int]:
         """Try the C scanner; the place is -1 where the text is wrong, -2 where it is undecided."""
-        text = self.text
         try:
-            return self._scan(text, start)
-        except json.JSONDecodeError as error:
-            reached = len(text) if error.msg.startswith("Unterminated") else error.pos
+            return self._scan(self.text, start)
+        except (ValueError, StopIteration, RecursionError) as error:
+            return NOTHING, self._charge(error, start)
+
+    def _charge(self, error: Exception, start: int) -> int:
+        """Take what a failed C decode cost from the credit; -1 says the text is wrong there."""
+        if isinstance(error, json.JSONDecodeError):
+            cut = error.msg.startswith("Unterminated")
+            reached = len(self.text) if cut else error.pos
             self._credit -= reached - start + error.pos // 64 + _COST_OF_RAISING
-        except StopIteration as stop:
-            self._credit -= int(stop.value) - start + _COST_OF_RAISING
-        except RecursionError:
-            self._credit -= _COST_OF_RECURSION
-            return NOTHING, -2
-        except ValueError:
-            self._credit -= _COST_OF_RECURSION
-            return NOTHING, -2
-        return NOTHING, -1
+            return -1
+        if isinstance(error, StopIteration):
+            self._credit -= int(error.value) - start + _COST_OF_RAISING
+            return -1
+        # Too deep for the stack, or an integer too long: no verdict on the text.
+        self._credit -= _COST_OF_RECURSION
+        return -2
 
     def _admitted(self, value: Any, start: int, end: int) -> tuple[Any, int]:
         if too_deep(value, self.text, start, end):

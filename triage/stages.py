@@ -1,0 +1,394 @@
+"""The commands of a line, one by one: wrappers peeled off, nested lines read, order kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from triage.shell_line import (
+    MAX_LINE,
+    MAX_OPERATORS,
+    Branch,
+    Node,
+    Reading,
+    Simple,
+    Word,
+    best_effort,
+    read_line,
+    with_extras,
+)
+from triage.status_owner import Tree, TreeKind
+from triage.wrappers import LONG_SINGLE_DASH, Peeled, peel, program_name
+
+__all__ = ["Stage", "Stages", "read"]
+
+# Builtins that practically never fail, and say so on stderr when they do.
+_QUIET = frozenset(
+    ["", ":", "cd", "pushd", "popd", "export", "declare", "typeset", "local", "readonly", "unset",
+     "set", "shopt", "setopt", "echo", "printf", "true", "source", ".", "alias", "umask", "trap",
+     "hash", "sleep", "exit", "return", "break", "continue"]
+)  # fmt: skip
+# Of these, a failure changes what the rest of the line does.
+_LOUD = frozenset(["cd", "pushd", "popd", "source", "."])
+_DECLARE = frozenset(["export", "declare", "typeset", "local", "readonly", "alias"])
+_SHAPES: Mapping[str, frozenset[str]] = {
+    "pipe": frozenset(["pipeline"]),
+    "seq": frozenset(["semicolon"]),
+    "background": frozenset(["background"]),
+    "not": frozenset(["negated"]),
+    "group": frozenset(["group"]),
+    "subshell": frozenset(["subshell"]),
+    "if": frozenset(["conditional"]),
+    "case": frozenset(["conditional"]),
+    "loop": frozenset(["loop"]),
+    "function": frozenset(["function"]),
+}
+_COMPOUND = frozenset(["and", "or", "unparsed"]).union(*_SHAPES.values())
+_NEST = 5
+_DEPTH = 120
+
+# Options before a subcommand that take the next word, so that `git -C dir log` is `log`.
+_VALUES: Mapping[str, frozenset[str]] = {
+    "git": frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix"]),
+    "kubectl": frozenset(["-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user",
+                          "-s", "--server", "--token", "--as", "--as-group", "-o", "--output",
+                          "-l", "--selector", "-f", "--filename", "-c", "--container"]),
+    "helm": frozenset(["-n", "--namespace", "--kube-context", "--kubeconfig", "-o", "--output",
+                       "-f", "--values", "--set", "--version"]),
+    "docker": frozenset(["-H", "--host", "-c", "--context", "--config", "-l", "--log-level",
+                         "-f", "--file", "-p", "--project-name", "--project-directory"]),
+    "podman": frozenset(["--url", "--identity", "-c", "--connection", "--root", "--log-level"]),
+    "gh": frozenset(["-R", "--repo", "--hostname"]),
+    "glab": frozenset(["-R", "--repo"]),
+    "npm": frozenset(["--prefix", "-C", "-w", "--workspace", "--registry"]),
+    "pnpm": frozenset(["-C", "--dir", "-F", "--filter"]),
+    "yarn": frozenset(["--cwd"]),
+    "uv": frozenset(["--directory", "--project", "--python", "--cache-dir", "--config-file"]),
+    "cargo": frozenset(["-C", "--config", "--color", "-Z", "--manifest-path", "-p", "--package"]),
+    "aws": frozenset(["--profile", "--region", "--output", "--query", "--endpoint-url",
+                      "--cli-read-timeout", "--cli-connect-timeout", "--ca-bundle", "--color"]),
+    "gcloud": frozenset(["--project", "--account", "--configuration", "--format", "--zone",
+                         "--region", "--filter", "--limit", "--verbosity"]),
+    "az": frozenset(["--subscription", "-o", "--output", "--query", "-g", "--resource-group",
+                     "-n", "--name"]),
+    "systemctl": frozenset(["-H", "--host", "-M", "--machine", "-t", "--type", "-p", "--property",
+                            "-n", "--lines", "-o", "--output"]),
+    "go": frozenset(["-C"]),
+    "make": frozenset(["-C", "--directory", "-f", "--file", "--makefile", "-I"]),
+    "conda": frozenset(["-n", "--name", "-p", "--prefix", "-c", "--channel"]),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One command of a line, wrappers peeled off.
+
+    `program` has no directory and no `.exe`; `raw_program` is as written. `argv` begins at the
+    program, `words` are its positionals (subcommands, operands), `flags` its options (`--x=1`
+    gives `--x`; `-rf` gives `-rf`, `-r`, `-f`). `wrappers` and `runners` were taken off, outermost
+    first, `before` are their words. `connector` is the operator in front. Indices into `argv`:
+    `expanded` of the words whose value only a shell knows, `open_words` of those that may turn
+    out to be options, `splitting` of those that may turn into several words.
+    """
+
+    program: str
+    raw_program: str
+    argv: tuple[str, ...]
+    words: tuple[str, ...]
+    flags: frozenset[str]
+    wrappers: tuple[str, ...] = ()
+    runners: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    connector: str = ""
+    redirects: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, hash=False)
+    negated: bool = False
+    open_words: frozenset[int] = frozenset()
+    expanded: frozenset[int] = frozenset()
+    splitting: frozenset[int] = frozenset()
+
+    @property
+    def via(self) -> str:
+        """The runner that starts the program (`python` of `python -m pytest`), or ''."""
+        return self.runners[-1] if self.runners else ""
+
+    @property
+    def quiet_builtin(self) -> bool:
+        """True for a builtin (or a bare assignment) that fails only with a text on stderr."""
+        return self.program in _QUIET
+
+
+def read(text: str) -> Reading:
+    """Read a line by the cheapest means that can; a text that is no line by its first words."""
+    if len(text) > MAX_LINE or "\0" in text:
+        return best_effort(text)
+    source = _posix_spelling(text)
+    reading = read_line(source)
+    if reading is not None:
+        return reading
+    if sum(map(source.count, "|&;()<>~")) > MAX_OPERATORS:
+        return best_effort(text)
+    from triage.shell_tree import parse_line
+
+    reading = parse_line(source)
+    return reading if reading.root is not None or reading.whole else best_effort(text)
+
+
+def _posix_spelling(text: str) -> str:
+    """Double the backslashes of a Windows line, where they separate directories."""
+    start = text.lstrip()
+    if start.startswith(("& ", "&'", '&"')):
+        # PowerShell's call operator.
+        text = start = start[1:].lstrip()
+    if "\\" not in text:
+        return text
+    bare = start.lstrip("\"'")
+    drive = bare[1:3] == ":\\" and bare[:1].isalpha()
+    if drive or bare.startswith((".\\", "..\\", "\\\\")) or ".exe" in bare[:300].split(" ", 1)[0]:
+        return text.replace("\\", "\\\\")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """What a command inherits from the commands and the place it stands in."""
+
+    wrappers: tuple[str, ...] = ()
+    runners: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    lines: int = 0
+    depth: int = 0
+    top: bool = True
+
+
+class Stages:
+    """Walks a reading once.
+
+    `stages` holds all commands in order, `top` the indices of those outside substitutions,
+    `tree` how they hang together, `shape` and `doubts` what was met on the way.
+    """
+
+    __slots__ = ("doubts", "errexit", "pipefail", "shape", "stages", "top", "tree")
+
+    def __init__(self, reading: Reading) -> None:
+        self.stages: list[Stage] = []
+        self.top: list[int] = []
+        self.shape: set[str] = set()
+        self.doubts: list[str] = list(reading.doubts)
+        self.pipefail = self.errexit = False
+        self.tree: Tree | None = None
+        self._note(reading)
+        if reading.root is not None:
+            self.tree = self._walk(reading.root, "", _Outer())
+            if isinstance(reading.root, Simple) and not self.shape & _COMPOUND:
+                self.shape.add("simple")
+
+    def _note(self, reading: Reading) -> None:
+        self.shape |= {"heredoc"} if reading.heredoc else set()
+        self.shape |= set() if reading.whole else {"unparsed"}
+
+    def _walk(self, node: Node, connector: str, outer: _Outer, negated: bool = False) -> Tree:
+        if outer.depth > _DEPTH:
+            self.shape.add("unparsed")
+            return Tree("nobody")
+        outer = replace(outer, depth=outer.depth + 1)
+        if isinstance(node, Simple):
+            return self._command(node, connector, outer, negated)
+        for part in node.inner:
+            self.shape.add("substitution")
+            self._walk(part, "", replace(outer, top=False))
+        if outer.top:
+            self.shape |= _shape_of(node)
+        kind = node.kind
+        scoped = kind in ("subshell", "function")
+        before = (self.pipefail, self.errexit)
+        strict = 1 if kind == "pipe" and self.pipefail else -1
+        parts: list[Tree] = []
+        operator = connector
+        for position, part in enumerate(node.parts):
+            last = position == len(node.parts) - 1
+            inverted = kind == "not" or (negated and kind == "pipe" and last)
+            watched = self.errexit
+            parts.append(self._walk(part, operator, outer, inverted))
+            operator = node.ops[position] if position < len(node.ops) else ";"
+            if kind == "seq" and self.errexit and strict < 0:
+                strict = position if watched else position + 1
+        if scoped:
+            self.pipefail, self.errexit = before
+        if kind == "function":
+            return Tree("nobody", tuple(parts))
+        name: TreeKind = kind
+        return Tree(name, tuple(parts), node.ops, -1, node.conditions, node.exhaustive, strict)
+
+    def _command(self, simple: Simple, connector: str, outer: _Outer, negated: bool) -> Tree:
+        nested = replace(outer, top=False, wrappers=(), runners=(), before=())
+        inner = tuple(self._walk(part, "", nested) for part in simple.inner)
+        self.shape |= {"substitution"} if inner else set()
+        peeled = peel(simple.words)
+        assigned = (*simple.env, *peeled.env)
+        env = {**outer.env, **{name: value.text for name, value in assigned}}
+        around = replace(
+            outer,
+            wrappers=outer.wrappers + peeled.wrappers,
+            runners=outer.runners + peeled.runners,
+            before=outer.before + peeled.before,
+            env=env,
+            lines=outer.lines + 1,
+        )
+        if not inner and any(_looks_run(value.text) for _, value in assigned):
+            self.doubts.append("an assignment holds a command substitution as text")
+        if peeled.line is not None and outer.lines < _NEST:
+            return self._line(peeled, simple.redirects, connector, around, negated)
+        index = len(self.stages)
+        stage = _stage(peeled.words, connector, simple.redirects, around, negated)
+        if stage.program in _DECLARE and not inner and any(map(_looks_run, stage.argv)):
+            self.doubts.append("an assignment holds a command substitution as text")
+        self.stages.append(stage)
+        if outer.top:
+            self.top.append(index)
+        self._options(stage)
+        if not simple.words and inner:
+            # The status of a bare assignment is that of its last substitution.
+            return inner[-1]
+        leaves = stage.program in ("exit", "return")
+        return Tree(
+            "leaf",
+            index=index,
+            quiet=stage.program in _QUIET and stage.program not in _LOUD,
+            gives=_fixed_status(stage),
+            leaves=leaves,
+            passes=leaves and stage.argv[1:] in ((), ("$?",)),
+            buries=bool(inner),
+        )
+
+    def _line(
+        self,
+        peeled: Peeled,
+        redirects: tuple[str, ...],
+        connector: str,
+        around: _Outer,
+        negated: bool,
+    ) -> Tree:
+        """Read the line of `sh -c LINE` in place of the shell that would run it."""
+        line = peeled.line or Word("")
+        if line.expands:
+            self.doubts.append("the line given to a shell depends on an expansion")
+        reading = read(line.text)
+        self._note(reading)
+        self.doubts.extend(reading.doubts)
+        before = (self.pipefail, self.errexit)
+        self.pipefail, self.errexit = "pipefail" in peeled.strict, "e" in peeled.strict
+        node = with_extras(reading.root or Simple(), Simple(redirects=redirects))
+        tree = self._walk(node, connector, around, negated)
+        self.pipefail, self.errexit = before
+        return Tree("subshell", (tree,))
+
+    def _options(self, stage: Stage) -> None:
+        """Follow `set -e` and `set -o pipefail` (zsh: setopt) along the line."""
+        if stage.program not in ("set", "setopt"):
+            return
+        previous = ""
+        for word in stage.argv[1:]:
+            name = word.lower().replace("_", "")
+            on = previous[:1] != "+"
+            if name == "pipefail":
+                self.pipefail = on
+            elif name in ("errexit", "errreturn"):
+                self.errexit = on
+            elif word[:1] in "-+" and "e" in word[1:] and word[:2] != "--":
+                self.errexit = word[0] == "-"
+            previous = word
+        if self.pipefail:
+            self.shape.add("pipefail")
+
+
+def _shape_of(node: Branch) -> frozenset[str]:
+    if node.kind == "list":
+        masked = any(
+            operator == "||" and isinstance(part, Simple) and _words(part) in (("true",), (":",))
+            for operator, part in zip(node.ops, node.parts[1:], strict=False)
+        )
+        names = {"and" if operator == "&&" else "or" for operator in node.ops}
+        return frozenset(names | ({"masked_or_true"} if masked else set()))
+    return _SHAPES.get(node.kind, frozenset())
+
+
+def _fixed_status(stage: Stage) -> int:
+    """Return the only status a command can have, -1 where it depends."""
+    if stage.program in ("true", ":"):
+        return 0
+    if stage.program == "false":
+        return 1
+    if stage.program in ("exit", "return") and len(stage.argv) == 2 and stage.argv[1].isdecimal():
+        return int(stage.argv[1][-9:]) & 255
+    return -1
+
+
+def _words(simple: Simple) -> tuple[str, ...]:
+    return tuple(word.text for word in simple.words)
+
+
+def _looks_run(text: str) -> bool:
+    return "$(" in text or "`" in text
+
+
+def _stage(
+    words: tuple[Word, ...],
+    connector: str,
+    redirects: tuple[str, ...],
+    outer: _Outer,
+    negated: bool,
+) -> Stage:
+    argv = tuple(word.text for word in words)
+    raw = argv[0] if argv else ""
+    program = program_name(raw)
+    return Stage(
+        program,
+        raw,
+        argv,
+        _positionals(program, argv[1:]),
+        _flags(program, argv[1:]),
+        outer.wrappers,
+        tuple("python" if name.startswith("python") else name for name in outer.runners),
+        outer.before,
+        connector,
+        redirects,
+        outer.env,
+        negated,
+        frozenset(index for index, word in enumerate(words) if word.open),
+        frozenset(index for index, word in enumerate(words) if word.expands),
+        frozenset(index for index, word in enumerate(words) if word.splits),
+    )
+
+
+def _positionals(program: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    values = _VALUES.get(program, frozenset())
+    found: list[str] = []
+    skip = False
+    for position, word in enumerate(arguments):
+        if skip:
+            skip = False
+        elif word == "--":
+            return (*found, *arguments[position + 1 :])
+        elif word in values:
+            skip = True
+        elif word[:1] != "-" or word == "-":
+            found.append(word)
+    return tuple(found)
+
+
+def _flags(program: str, arguments: tuple[str, ...]) -> frozenset[str]:
+    found: set[str] = set()
+    for word in arguments:
+        if word == "--":
+            break
+        if word[:1] != "-" or word == "-":
+            continue
+        name = word.partition("=")[0]
+        found.add(name)
+        cluster = name[1:]
+        # Longer than this it is an option with its value, or one of a tool's own long options.
+        if cluster.isalnum() and 1 < len(cluster) <= 8 and program not in LONG_SINGLE_DASH:
+            found.update("-" + letter for letter in cluster)
+    return frozenset(found)

@@ -323,7 +323,7 @@ def _flags(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
     if signals.hang:
         flags.append("timed_out")
     envelope = signals.envelope
-    status = capture.exit_code
+    status = signals.status
     if envelope is not None and status is not None and envelope["ok"] is (status != 0):
         flags.append("contradiction")
     if signals.line is not None and signals.line.masks_status:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["status_in"]
+__all__ = ["ended_by_limit", "status_in"]
 
 _FIRST = re.compile(r"\A\s*(?:Error: )?Exit code:? (-?\d{1,10})\s*(?:\n|\Z)")
 _LAST = re.compile(
@@ -18,6 +18,20 @@ _LAST = re.compile(
 _CODEX = re.compile(
     r"\A(?:Exit code: |Process exited with code )(-?\d{1,10})\n(?:Wall time[^\n]*\n)?"
 )
+
+
+_LIMIT = re.compile(
+    r"(?:\A|\n)\s*(?:Command timed out after \d|\[?The command has no new output after \d|"
+    r"Command was automatically cancelled because it exceeded the timeout|"
+    r"The command '.{0,2000}' was cancelled because it took more than \d|"
+    r"Execution timed out after \d|command timed out: \d)",
+    re.DOTALL,
+)
+
+
+def ended_by_limit(text: str) -> bool:
+    """Whether a harness wrote into the end of `text` that its own limit ended the command."""
+    return _LIMIT.search(text[-4000:]) is not None
 
 
 def status_in(text: str) -> tuple[int | None, str]:

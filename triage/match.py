@@ -173,7 +173,7 @@ def _is(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
 
 def _exit(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
     meaning = s.exit
-    code = s.capture.exit_code
+    code = s.status
     for item in node[1]:
         if isinstance(item, str):
             if item in meaning.classes:

@@ -65,7 +65,7 @@ class Prefilter:
         for pid in possible:
             rows.update(index.get(f"p:{pid}", ()))
         meaning = signals.exit
-        code = signals.capture.exit_code
+        code = signals.status
         for number in {code, meaning.normal} - {None}:
             rows.update(index.get(f"exit:{number}", ()) if abs(number or 0) < 1 << 40 else ())
         for name in meaning.classes:

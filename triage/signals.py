@@ -60,8 +60,18 @@ class Signals:
         return self.stderr if self.stderr.text.strip() else self.stdout
 
     @cached_property
+    def status(self) -> int | None:
+        """The exit status: the observer's, or the one a harness wrote into the merged text."""
+        code = self.capture.exit_code
+        if code is None and self.merged:
+            from triage.harness_text import status_in
+
+            code = status_in(self.stdout.text)[0]
+        return code
+
+    @cached_property
     def exit(self) -> ExitMeaning:
-        return meaning(self.capture.exit_code)
+        return meaning(self.status)
 
     @cached_property
     def line(self) -> CommandLine | None:
@@ -72,7 +82,7 @@ class Signals:
         """The stages that may own the status, leaving out builtins that don't fail in silence."""
         if self.line is None:
             return ()
-        owners = self.line.owners(self.capture.exit_code, self.capture.pipestatus)
+        owners = self.line.owners(self.status, self.capture.pipestatus)
         loud = tuple(stage for stage in owners if not stage.quiet_builtin)
         return loud or owners
 
@@ -105,6 +115,11 @@ class Signals:
         capture = self.capture
         if capture.timed_out or "timeout" in self.exit.classes:
             return True
+        if self.merged or capture.exit_code in (None, -1):
+            from triage.harness_text import ended_by_limit
+
+            if ended_by_limit(self.stdout.text):
+                return True
         idle, silent = capture.idle_limit_s, capture.silent_s
         if idle is not None and silent is not None and silent >= idle > 0:
             return True

@@ -1,0 +1,68 @@
+"""A name, an option or a header makes what is given to it a secret."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.secret_places import mask_arguments, mask_places, mask_value
+
+
+def test_only_the_value_goes() -> None:
+    assert mask_places("DB_PASSWORD=hunter2 make deploy") == (
+        "DB_PASSWORD=[masked:password] make deploy"
+    )
+    assert mask_places('{"api_key": "a1b2c3d4", "id": 7}') == (
+        '{"api_key": "[masked:api-key]", "id": 7}'
+    )
+
+
+@given(st.integers(100, 400), st.sampled_from(["{}", '"{}"', "'{}'", '\\"{}\\"']))
+def test_a_long_value_goes_whole(length: int, quoting: str) -> None:
+    value = ("a1B2" * 100)[:length]
+    shown = mask_places(f"API_KEY={quoting.replace('{}', value)} end")
+    assert shown == f"API_KEY={quoting.replace('{}', '[masked:api-key]')} end"
+
+
+def test_a_quoted_value_runs_to_its_own_quote() -> None:
+    assert mask_places("""password="it's \\"x\\" 1" end""") == (
+        """password="[masked:password]" end"""
+    )
+
+
+def test_a_value_that_is_none_may_hold_a_name_and_a_value() -> None:
+    assert mask_places("token: invalid, password: hunter2") == (
+        "token: invalid, password: [masked:password]"
+    )
+    assert mask_places("secret: api_key=a1b2c3d4e5") == "secret: [masked:secret]"
+
+
+def test_the_password_of_an_address_is_left_to_the_address() -> None:
+    address = "https://x-access-token:[masked:url-password]@github.com/a/b"
+    assert mask_places(address) == address
+
+
+def test_a_value_by_its_name() -> None:
+    assert mask_value("Authorization", "Basic Ym9iOmh1bnRlcjI=") == "Basic [masked:authorization]"
+    assert mask_value("Authorization", "required") is None
+    assert mask_value("password", "correct horse") == "[masked:password]"
+    assert mask_value("title", "a1b2c3d4e5f6") is None
+
+
+def test_arguments_by_those_before_them() -> None:
+    assert mask_arguments(["tool", "--token", "a1b2c3", "x"]) == [
+        None,
+        None,
+        "[masked:token]",
+        None,
+    ]
+    assert mask_arguments(["ls", "-u", "bob:x1"]) == [None, None, None]
+    assert mask_arguments(["nice", "curl", "-u", "bob:x1"])[3] == "bob:[masked:password]"
+    assert mask_arguments([]) == []
+
+
+@given(st.text())
+def test_any_text_can_be_searched_and_only_masks_are_new(text: str) -> None:
+    masked = mask_places(text)
+    assert masked == text or "[masked:" in masked
+    assert mask_places(masked) == masked

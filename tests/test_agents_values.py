@@ -17,6 +17,7 @@ from triage.agents.values import (
     error_text,
     find,
     flat_numbers,
+    glued_object,
     numbers,
     parse_path,
     values_of,
@@ -36,17 +37,22 @@ def test_a_lost_line_feed_gives_two_values() -> None:
 
 
 def test_text_without_a_line_feed_may_stand_before_an_event() -> None:
-    assert values(b'Reading input from stdin...{"type":"x"}') == [{"type": "x"}]
-    assert values(b'[info] started {"type":"x"}') == [{"type": "x"}]
+    assert glued_object(b'Reading input from stdin...{"type":"x"}') == {"type": "x"}
+    assert glued_object(b'[info] started {"type":"x"}') == {"type": "x"}
+    assert values(b'[info] started {"type":"x"}') == []
 
 
 def test_an_event_quoted_inside_a_log_line_is_no_event() -> None:
-    assert values(b'sent {"type":"error"} to the server') == []
+    assert glued_object(b'sent {"type":"error"} to the server') is None
 
 
-def test_what_is_found_inside_a_broken_value_is_a_fragment_and_no_event() -> None:
-    assert values(b'{"type":"assistant","message":{"role":"assistant"}') == []
-    assert values(b'[{"type":"assistant"}') == []
+@pytest.mark.parametrize(
+    "data",
+    [b'{"type":"assistant","message":{"role":"assistant"}', b'[{"type":"assistant"}', b"", b"x"],
+)
+def test_what_is_found_inside_a_broken_value_is_a_fragment_and_no_event(data: bytes) -> None:
+    assert values(data) == []
+    assert glued_object(data) is None
 
 
 def test_escapes_marks_and_nuls_around_an_event_do_not_hide_it() -> None:

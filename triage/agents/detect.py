@@ -13,7 +13,7 @@ from triage.agents.format_model import Format
 from triage.agents.formats import Formats, load_formats
 from triage.agents.gate import PROGRAMS
 from triage.agents.lines import LineFeed
-from triage.agents.values import ABSENT, document_in, values_of
+from triage.agents.values import ABSENT, document_in, glued_object, values_of
 from triage.agents.when import holds
 
 if TYPE_CHECKING:
@@ -92,6 +92,9 @@ def guess_of(data: bytes, formats: Formats) -> Guess:
         if line.number > _MAX_LINES:
             break
         found = [event for value in values_of(line.data) for event in events_in(value)]
+        if not found:
+            glued = glued_object(line.data)
+            found = [glued] if glued is not None and _likely(glued, formats) else []
         for event in found[:64]:
             guess.see(event)
         if not found and line.data.strip():
@@ -108,6 +111,12 @@ def guess_of(data: bytes, formats: Formats) -> Guess:
             for event in list(events_in(value))[:64]:
                 guess.see(event)
     return guess
+
+
+def _likely(event: dict[str, Any], formats: Formats) -> bool:
+    guess = Guess(formats)
+    guess.see(event)
+    return guess.rank >= LIKELY
 
 
 def invoked(stage: Any, formats: Formats | None = None) -> Format | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from triage.agents.detect import WEAK, Guess, events_in
+from triage.agents.detect import LIKELY, WEAK, Guess, events_in
 from triage.agents.format_model import Format
 from triage.agents.formats import Formats, load_formats
 from triage.agents.lines import Line, LineFeed
@@ -18,7 +18,14 @@ from triage.agents.model import AgentRun
 from triage.agents.plain import read_lines, read_whole
 from triage.agents.reader import EventReader
 from triage.agents.tally import Tally
-from triage.agents.values import ABSENT, completed, document_in, read_text, values_of
+from triage.agents.values import (
+    ABSENT,
+    completed,
+    document_in,
+    glued_object,
+    read_text,
+    values_of,
+)
 from triage.agents.when import holds
 from triage.exits import meaning
 
@@ -140,10 +147,22 @@ class RunReader:
             for event in events_in(value):
                 found = True
                 self._event(line, event)
+        if not found and line.complete:
+            glued = glued_object(line.data)
+            if glued is not None and self._knows(glued):
+                found = True
+                self._event(line, glued)
         if not found:
             self.tally.bad_lines += 1
             if not line.ended and line.data.lstrip(b" \t").startswith((b"{", b"[")):
                 self._cut_line = True
+
+    def _knows(self, event: dict[str, Any]) -> bool:
+        if self.format is not None:
+            return reads(self.format, event)
+        guess = Guess(self.formats)
+        guess.see(event)
+        return guess.rank >= LIKELY
 
     def _event(self, line: Line, event: dict[str, Any]) -> None:
         if self._reader is not None:

@@ -22,6 +22,7 @@ __all__ = [
     "error_text",
     "find",
     "flat_numbers",
+    "glued_object",
     "numbers",
     "parse_path",
     "read_text",
@@ -50,22 +51,13 @@ _DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def values_of(data: bytes) -> Iterator[Any]:
-    """Yield the JSON values of one line, left to right; nothing where the line holds none.
+    """Yield the JSON values that a line begins with; nothing where it begins with none.
 
-    A line may hold several objects (a lost line feed) or an object behind a text that was
-    printed without one (stderr on the same terminal). Trailing text is passed over.
+    A line may hold several objects (a lost line feed). Trailing text is passed over.
     """
-    text = data.decode("utf-8", "replace")
-    if "\x00" in text:
-        text = text.replace("\x00", "")
-    text = text.strip(_INVISIBLE + " \t\r\n\x0b\x0c")
-    if "\x1b" in text and not text.startswith(("{", "[")):
-        from triage.escapes import strip_escapes
-
-        text = strip_escapes(text).strip()
+    text = _clean(data)
     value, end = _value(text, 0) if text.startswith(("{", "[")) else (ABSENT, 0)
     if value is ABSENT:
-        yield from _behind_junk(text)
         return
     for _ in range(_MAX_VALUES):
         yield value
@@ -78,18 +70,31 @@ def values_of(data: bytes) -> Iterator[Any]:
             return
 
 
-def _behind_junk(text: str) -> Iterator[Any]:
-    """An object that runs to the end of the line, behind something that was no JSON.
+def glued_object(data: bytes) -> dict[str, Any] | None:
+    """Return the object that ends a line which began as text (stderr without a line feed).
 
-    A line may quote an event, hence "to the end"; and what is found inside a broken value is a
-    fragment, no evidence (ruling 7), hence the look at what stands before it.
+    Only one that runs to the end: a line may quote an event. What is found inside a broken value is
+    a fragment and no evidence (ruling 7), hence the look at what stands before it. The caller has
+    to know the event, since an error message may end in JSON, too.
     """
+    text = _clean(data)
     start = text.find('{"', 0, _MAX_JUNK)
     if start <= 0 or text[0] == "{" or (text[0] == "[" and "]" not in text[:start]):
-        return
+        return None
     value, end = _value(text, start)
-    if isinstance(value, dict) and end == len(text):
-        yield value
+    return value if isinstance(value, dict) and end == len(text) else None
+
+
+def _clean(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    text = text.strip(_INVISIBLE + " \t\r\n\x0b\x0c")
+    if "\x1b" in text and not text.startswith(("{", "[")):
+        from triage.escapes import strip_escapes
+
+        text = strip_escapes(text).strip()
+    return text
 
 
 def _value(text: str, start: int) -> tuple[Any, int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 
 __all__ = [
-    "WORDS",
     "WORD_PATTERN",
     "is_placeholder",
     "is_qualified",
@@ -19,10 +18,6 @@ __all__ = [
     "kind_of",
     "named_credential",
 ]
-
-# Each name that `WORD_PATTERN` accepts holds one of these, in lower case.
-WORDS = ("passw", "passphrase", "passcode", "pwd", "_pass", "-pass", "secret", "token", "key",
-         "credential", "auth")  # fmt: skip
 
 # The end of a name. `pass` and `pwd` are words of prose and of the shell too, hence their borders.
 WORD_PATTERN = (

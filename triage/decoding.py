@@ -11,7 +11,7 @@ import re
 
 __all__ = ["SURROGATE", "cut_end", "cut_start", "decoded", "encoding_of", "width"]
 
-SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = "[\ud800-\udfff]"
 _SAMPLE_BYTES = 512
 
 
@@ -43,7 +43,7 @@ def decoded(data: bytes, encoding: str) -> tuple[str, bool]:
     text = data[: len(data) & ~1].decode(encoding, "surrogatepass")
     if len(data) & 1:
         return text + data[-1:].decode("ascii", "surrogateescape"), True
-    return text, SURROGATE.search(text) is not None
+    return text, re.search(SURROGATE, text) is not None
 
 
 def width(text: str, encoding: str) -> int:

@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from triage.credentials import WORDS, is_placeholder
-from triage.secret_places import mask_arguments, mask_places, mask_value
+__all__ = ["WORDS", "export_patterns", "load_patterns", "mask", "mask_argv", "mask_data"]
 
-__all__ = ["export_patterns", "load_patterns", "mask", "mask_argv", "mask_data"]
+# Each name of a credential holds one of these, in lower case. What knows more about names and
+# values is imported for a text that has one: most have none, and start-up time counts.
+WORDS = ("passw", "passphrase", "passcode", "pwd", "_pass", "-pass", "secret", "token", "key",
+         "credential", "auth")  # fmt: skip
 
 # Masking one secret may uncover the next one; what still moves after this is masked by the line.
 _PASSES = 4
@@ -57,6 +59,8 @@ class _Shape:
         return str(self._compiled.sub(self._masked, text, timeout=_SECONDS))
 
     def _masked(self, match: Any) -> str:
+        from triage.credentials import is_placeholder
+
         whole: str = match[0]
         secret: str = match[self.group] or ""
         start = match.start(self.group) - match.start()
@@ -121,6 +125,8 @@ def mask(text: str) -> str:
 
 def mask_argv(argv: Sequence[str]) -> list[str]:
     """Mask an argument list, the argument after ``--token`` and its like too."""
+    from triage.secret_places import mask_arguments
+
     made = mask_arguments(argv)
     return [mask(item) if new is None else new for item, new in zip(argv, made, strict=True)]
 
@@ -168,7 +174,11 @@ def _mask_once(text: str, shapes: Iterable[_Shape], places: bool) -> str:
     try:
         for shape in shapes:
             text = shape.mask_in(text)
-        return mask_places(text) if places else text
+        if not places:
+            return text
+        from triage.secret_places import mask_places
+
+        return mask_places(text)
     except TimeoutError:
         return _WITHHELD
 
@@ -196,6 +206,8 @@ def _batches(value: Any) -> Iterator[str]:
 
 def _rebuilt(value: Any, shapes: Sequence[_Shape], places: bool) -> Any:
     """Copy the data with every string masked; `name` is what a string is given to."""
+    from triage.secret_places import mask_arguments, mask_value
+
     root: list[Any] = [None]
     todo: list[tuple[Any, Any, Any, str]] = [(root, 0, value, "")]
 

@@ -18,7 +18,6 @@ from triage.decoding import SURROGATE, cut_end, cut_start, decoded, encoding_of,
 from triage.escapes import strip_escapes, strip_with_offsets
 from triage.model import StreamSource
 from triage.redraw import Cuts, redrawn, redrawn_cuts
-from triage.windows import read_window
 
 __all__ = [
     "StreamText",
@@ -37,11 +36,10 @@ _BOM = "\ufeff"
 _BORDER = 64 << 10
 # Code points between two known byte positions.
 _STRIDE = 1024
-_CURSOR_MOVE = re.compile("(?:\x1b\\[|\x9b)[0-9;]{0,16}[A-HJSTdfsu]")
+# Patterns that few texts need are kept as text: `re` compiles them when they are asked for.
+_CURSOR_MOVE = "(?:\x1b\\[|\x9b)[0-9;]{0,16}[A-HJSTdfsu]"
 # C0 but tab and newline, DEL, C1, surrogates, and the marks that reorder the text around them.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 class _Positions(Protocol):
@@ -121,7 +119,7 @@ class StreamText:
     @property
     def had_cursor_moves(self) -> bool:
         """Whether escapes moved the cursor off the line, so that lines stand out of order."""
-        return self.had_escapes and _CURSOR_MOVE.search(self.raw) is not None
+        return self.had_escapes and re.search(_CURSOR_MOVE, self.raw) is not None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Map a span of `text` to the stream as given: the narrowest one that holds it."""
@@ -169,12 +167,15 @@ def read_stream(name: str, source: StreamSource, *, head: int, tail: int) -> Str
     if isinstance(source, str):
         size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
         piece = _Piece(source, 0, len(source), "str")
-        broken = size != len(source) and SURROGATE.search(source) is not None
+        broken = size != len(source) and re.search(SURROGATE, source) is not None
         return _whole(name, piece, size, broken)
     if isinstance(source, (bytes, bytearray, memoryview)):
         first, last = bytes(source), None
         size = len(first)
     else:
+        # Most streams are in memory already; the others pay for reading files.
+        from triage.windows import read_window
+
         window = read_window(name, source, max(head, 0), max(tail, 0))
         first, last, size = window.head, window.tail, window.size
     encoding = encoding_of(first)
@@ -242,12 +243,12 @@ def _windowed(name: str, first: bytes, last: bytes, size: int, encoding: str) ->
 
 def printable(text: str) -> str:
     """Return `text` with each lone surrogate as U+FFFD: same length, and any codec takes it."""
-    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else re.sub(SURROGATE, "\ufffd", text)
 
 
 def safe(text: str) -> str:
     """Return `printable` text that can't steer a terminal: no control or reordering characters."""
-    return _UNSAFE.sub("\ufffd", text)
+    return re.sub(_UNSAFE, "\ufffd", text)
 
 
 def first_line(text: str) -> str:

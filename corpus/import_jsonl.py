@@ -16,9 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
-from record import CHAPTERS, HERE, QUOTED_BYTES, expectation, is_plain, write_case
+from recorder.case import QUOTED_BYTES, expectation, is_plain, write_case  # noqa: E402
+from recorder.plan import CHAPTERS  # noqa: E402
 
 LABELLED_BY = "the set's authors, before any classifier existed"
 _STREAMS = ("stdout", "stderr")

@@ -1,0 +1,1 @@
+"""The parts of `corpus/record.py`: plan, run, scrub, case."""

@@ -32,6 +32,7 @@ def test_1_subtype_success_with_is_error_and_a_text_is_an_error(name: str) -> No
     verdict = judged(f"claude-code/{name}")
     assert verdict.native_status == "success"
     assert verdict.run.text_count > 0
+    assert verdict.run.result is not None and verdict.run.error_text.startswith(verdict.run.result)
     assert verdict.verdict == "agent_error"
 
 

@@ -169,9 +169,8 @@ def _reason(r: EventReader, rule: Rule, value: Any, arg: Any) -> None:
         return
     r.tally.terminal_reason = name
     meaning = r.formats.reasons.get(name)
-    if meaning is None or (r.stopped and meaning.kind == "error"):
-        return
-    r.stop(meaning, name)
+    if meaning is not None:
+        r.stop(meaning, name)
 
 
 def _early_stop(r: EventReader, rule: Rule, value: Any, arg: Any) -> None:

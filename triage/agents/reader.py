@@ -28,16 +28,20 @@ class EventReader:
         self.failed = False
         self.stopped = False
         self.native_subtype: str | None = None
+        self.error_reason: str | None = None
 
     def read(self, event: Mapping[str, Any]) -> bool:
         """Read one event; return whether the format knows it."""
         self.failed = self.stopped = False
-        self.native_subtype = None
+        self.native_subtype = self.error_reason = None
         known = False
         for rule in self.item.rules_for(event):
             if holds(rule.when, event):
                 known = True
                 self._apply(rule, event)
+        if self.error_reason is not None and not self.stopped:
+            # The bare word, where no rule found a message.
+            self.fail(self.error_reason)
         if self.failed and not self.stopped:
             # An error that no early stop and no cancel explains: it beats them (ruling 21).
             hard = self.native_subtype == "error"
@@ -91,4 +95,4 @@ class EventReader:
         elif meaning.kind == "policy":
             self.tally.policy_stop = name
         elif meaning.kind == "error":
-            self.fail(name)
+            self.error_reason = name

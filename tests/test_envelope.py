@@ -27,6 +27,8 @@ from triage.envelope import (
     non_finite,
 )
 from triage.escapes import strip_escapes
+from triage.json_scan import Decoder
+from triage.json_search import first_value, last_line, survey
 
 # TRIAGE_LONG=1 is the long run: 25 times the examples, and new ones each time.
 LONG = bool(os.environ.get("TRIAGE_LONG"))
@@ -268,6 +270,10 @@ def test_a_value_after_prose_brackets_or_a_lost_line_is_none(text: str) -> None:
         '{"ke',
         '{"key"',
         '{"key":',
+        '{"key": "value"',
+        '{"key": "value" ',
+        '{"k\\u00e9y"',
+        '{"k\\u00e9y": tr',
         "[1, 2, tru",
         "[1, -",
         "[1, 2.5e",
@@ -469,14 +475,28 @@ def test_law_the_parts_of_an_extraction_agree(text: str) -> None:
 
 
 @MODERATE
-@given(JSON_VALUES, st.data())
-def test_law_every_cut_of_a_value_is_seen(value: Any, data: st.DataObject) -> None:
-    text = json.dumps([value, "end"])
-    cut = data.draw(st.integers(1, len(text) - 1))
-    assert ends_mid_structure(f"Fetching...\n{text}") is False
-    if text[:cut].strip("[{ "):
-        assert ends_mid_structure(f"Fetching...\n{text[:cut]}")
-    assert extract(text[:cut]).fragment is extract(text[:cut]).found
+@given(JSON_VALUES, st.sampled_from([None, 0, 2]), st.booleans())
+def test_law_every_cut_of_a_value_is_seen(value: Any, indent: int | None, ascii: bool) -> None:
+    text = json.dumps([value, "end"], indent=indent, ensure_ascii=ascii)
+    assert not ends_mid_structure(f"Fetching...\n{text}")
+    for cut in range(1, min(len(text), 150)):
+        assert ends_mid_structure(text[:cut])
+        # Behind other text, brackets alone are not yet JSON.
+        if text[:cut].strip("[{ \n"):
+            assert ends_mid_structure(f"Fetching...\n{text[:cut]}")
+            extraction = extract(text[:cut])
+            assert extraction.fragment is extraction.found
+            assert extraction.documents == 0
+
+
+@MODERATE
+@given(st.lists(PIECES | st.sampled_from(["\n", '\n{"ok": 1}', "\n[1]\n"]), max_size=12))
+def test_law_the_end_of_a_text_decides_as_looking_at_all_of_it_would(pieces: list[str]) -> None:
+    decoder = Decoder("".join(pieces))
+    first = first_value(decoder)
+    quick = last_line(decoder, first)
+    if quick is not None:
+        assert same(quick, survey(Decoder(decoder.text), None).chosen)
 
 
 @MODERATE

@@ -52,12 +52,14 @@ _AFTER_IN_LIST = re.compile(rf"{_WS}[,\]]")
 _AFTER_IN_OBJECT = re.compile(rf"{_WS}[,}}]")
 # Bounded: an unbounded group would keep a record of every repetition.
 _ESCAPES = re.compile(rf'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_CHARS}){{1,64}}')
-# The text ends here, and up to there it could still have become a value.
-_RAN_OUT = re.compile(
-    rf'{_WS}(?:"{_CHARS}"{_WS}(?::{_WS})?)?'
-    rf'(?:"{_CHARS}|-|{_NUMBER}(?:\.|[eE][-+]?)?{_WS}|{_LITERAL}{_WS}|t|tr|tru|f|fa|fal|fals|n|nu|nul'
-    r"|Na?|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?)?\Z"
+# The text ends here, and up to there it could still have become a value: an item, or what follows
+# a key.
+_CUT_SCALAR = (
+    rf'(?:"{_CHARS}(?:"{_WS})?|-|{_NUMBER}(?:\.|[eE][-+]?)?{_WS}|{_LITERAL}{_WS}'
+    r"|t|tr|tru|f|fa|fal|fals|n|nu|nul|Na?|-?I(?:n(?:f(?:i(?:n(?:it?)?)?)?)?)?)?"
 )
+_RAN_OUT = re.compile(rf'{_WS}(?:"{_CHARS}"{_WS}(?::{_WS})?)?{_CUT_SCALAR}\Z')
+_RAN_OUT_AFTER_KEY = re.compile(rf"{_WS}(?::{_WS}{_CUT_SCALAR})?\Z")
 # A bracket that begins a value, or the beginning of one that is cut off.
 MAY_BEGIN = rf"(?:{START.pattern}|[\[{{](?={_RAN_OUT.pattern}))"
 _RAN_OUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
@@ -214,7 +216,8 @@ class Decoder:
         while True:
             match = pattern.match(text, at)
             if match is None:
-                ran_out = _RAN_OUT.match(text, at) is not None
+                cut = _RAN_OUT_AFTER_KEY if pattern is _AFTER_KEY else _RAN_OUT
+                ran_out = cut.match(text, at) is not None
                 break
             last = match.end() - 1
             mark = text[last]

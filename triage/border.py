@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triage.model import SCHEMA_VERSION, Verdict
 from triage.redact import mask, mask_data
+from triage.text import printable
 
 if TYPE_CHECKING:
     from triage.errors import TriageError
@@ -33,7 +34,7 @@ def dump(data: Any, *, pretty: bool = False) -> str:
     except (RecursionError, ValueError):
         # Only a payload can be that deep (or hold a number that long); the rest is ours.
         return dump(_without_payload(data), pretty=pretty)
-    return text.encode("utf-8", "replace").decode()
+    return printable(text)
 
 
 def _without_payload(data: Any) -> Any:

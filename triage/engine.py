@@ -35,6 +35,7 @@ def classify(capture: Capture, table: Table | None = None, *, tier: Tier | None 
     signals = signals_for(capture, table)
     matches = matching_rows(signals, table)
     row, found = matches[0]
+    row = _with_cause(signals, table, row)
     return _verdict(signals, table, row, found, [other for other, _ in matches[1:]], tier)
 
 
@@ -54,6 +55,32 @@ def matching_rows(signals: Signals, table: Table) -> list[tuple[Row, list[Any]]]
         if table.matcher.holds(row.when, signals, found):
             matches.append((row, found))
     return matches or [(table.last_resort, [])]
+
+
+def _with_cause(signals: Signals, table: Table, row: Row) -> Row:
+    """An agent run's error names its §N by the rows that serve ordinary calls (ruling 37)."""
+    run = signals.known_agent
+    if run is None or row.agent is None or row.agent.get("verdict") != "agent_error":
+        return row
+    from dataclasses import replace
+
+    from triage.agents import error_capture
+
+    error = error_capture(run)
+    if error is None:
+        return row
+    cause, _ = matching_rows(signals_for(error, table), table)[0]
+    if cause.verdict != "failure" or cause.row in (None, 16):
+        return row
+    return replace(
+        row,
+        row=cause.row if signals.status else row.row,
+        modes=tuple(dict.fromkeys([*cause.modes, *row.modes])),
+        modes_by={},
+        capture=cause.capture,
+        do=cause.do,
+        retry=cause.retry,
+    )
 
 
 def _verdict(

@@ -13,6 +13,7 @@ from triage.border import dump, envelope, error_envelope
 from triage.cli.status import ExitStatus
 from triage.errors import CaptureError, CommandStartError, RuleError, TriageError, UsageError
 from triage.redact import mask
+from triage.text import printable
 
 __all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "say_json"]
 
@@ -48,7 +49,7 @@ class Terminal:
 
 def say(text: str) -> None:
     """Write one text to stdout with what it must not hold (surrogates) replaced."""
-    sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+    sys.stdout.write(printable(text) + "\n")
 
 
 def say_json(
@@ -60,7 +61,7 @@ def say_json(
 
 def notice(text: str) -> None:
     """Write one line for people to stderr."""
-    sys.stderr.write(f"triage: {mask(text)}\n".encode("utf-8", "replace").decode())
+    sys.stderr.write(f"triage: {printable(mask(text))}\n")
 
 
 def finish(status: int) -> NoReturn:

@@ -8,6 +8,8 @@ Importing does no I/O; each name is loaded on first use.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,3 +64,14 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"triage.{home}"), name)
     globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """A submodule must not hide the public function of its name (`triage.bundle`, `triage.run`)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -417,7 +417,8 @@ def _find(data: Any, wanted: str, start: tuple[Any, ...]) -> tuple[Any, ...]:
     todo = [(start, node)]
     while todo:
         path, item = todo.pop()
-        if item == wanted:
+        # A pattern may be one part of the alternation that the file holds.
+        if isinstance(item, str) and wanted in item:
             return path
         if isinstance(item, Mapping):
             todo.extend(((*path, key), value) for key, value in item.items())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from triage.errors import LocatedIssue
+from triage.pattern import alternatives
 
 __all__ = ["Expander", "Report"]
 
@@ -94,7 +95,7 @@ class Expander:
             "text",
             value.get("in", stream),
             value.get("window", "all"),
-            [self.pattern(source) for source in sources],
+            [self.pattern(part) for source in sources for part in alternatives(source)],
             None if after is None else self.pattern(after),
             value.get("count", 1),
         ]

@@ -19,7 +19,7 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
 
-__all__ = ["FLAG_NAMES", "Needs", "compile_pattern", "needs"]
+__all__ = ["FLAG_NAMES", "Needs", "alternatives", "compile_pattern", "needs"]
 
 FLAG_NAMES = ("ASCII", "IGNORECASE", "MULTILINE")
 _SRE_FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
@@ -48,6 +48,34 @@ def compile_pattern(source: str) -> Any:
     import regex
 
     return regex.compile(source, regex.ASCII | regex.IGNORECASE | regex.MULTILINE)
+
+
+def alternatives(source: str) -> list[str]:
+    """Split a pattern at its outermost ``|``: each part is found, and prefiltered, by itself.
+
+    A long alternation passes any filter as soon as one part of it may match, and is then compiled
+    whole; its parts are small and mostly never compiled at all.
+    """
+    parts, depth, start, at = [], 0, 0, 0
+    in_class = False
+    while at < len(source):
+        char = source[at]
+        if char == "\\":
+            at += 1
+        elif in_class:
+            # A bracket right after `[` or `[^` is a character of the class.
+            in_class = char != "]" or source[at - 1] == "[" or source[at - 2 : at] == "[^"
+        elif char == "[":
+            in_class = True
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char == "|" and depth == 0:
+            parts.append(source[start:at])
+            start = at + 1
+        at += 1
+    parts.append(source[start:])
+    # An empty part would match everything; a part that is unbalanced was cut in the wrong place.
+    return parts if all(parts) and not depth and not in_class else [source]
 
 
 def needs(source: str) -> Needs:

@@ -248,8 +248,12 @@ def _lines(data: Mapping[str, Any], digest: str) -> bytes:
         json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         for value in data.values()
     )
-    header = f"{_FORMAT} {digest} {zlib.crc32(body):08x} {' '.join(data)}\n"
-    return header.encode() + body
+    names = " ".join(data)
+    return f"{_FORMAT} {digest} {_checksum(names, body)} {names}\n".encode() + body
+
+
+def _checksum(names: str, body: bytes) -> str:
+    return f"{zlib.crc32(body, zlib.crc32(names.encode())):08x}"
 
 
 def _read(path: str | None, digest: str) -> _Sections | None:
@@ -260,10 +264,10 @@ def _read(path: str | None, digest: str) -> _Sections | None:
             header, _, body = file.read().partition(b"\n")
     except OSError:
         return None
-    words = header.decode("ascii", "replace").split()
-    if len(words) < 4 or words[:2] != [_FORMAT, digest] or words[2] != f"{zlib.crc32(body):08x}":
+    words = header.decode("ascii", "replace").split(" ", 3)
+    if words[:2] != [_FORMAT, digest] or len(words) < 4 or words[2] != _checksum(words[3], body):
         return None
-    return _Sections(dict(zip(words[3:], body.split(b"\n"), strict=False)), {})
+    return _Sections(dict(zip(words[3].split(" "), body.split(b"\n"), strict=False)), {})
 
 
 def _write(path: str | None, data: bytes) -> bool:
@@ -277,5 +281,10 @@ def _write(path: str | None, data: bytes) -> bool:
             file.write(data)
         os.replace(temporary, path)
     except OSError:
+        from contextlib import suppress
+
+        # What was begun is of no use to anyone; where it can't be removed either, it stays.
+        with suppress(OSError):
+            os.remove(temporary)
         return False
     return True

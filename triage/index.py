@@ -41,7 +41,10 @@ def keys_of(
         return _patterns(node[3], has_clauses)
     if word == "language":
         known = _union(keys_of(child, predicates, has_clauses, depth + 1) for child in node[2])
-        return _union([known, (500.0, frozenset({"class:nonzero"}))]) if node[3] else known
+        if not node[3]:
+            return known
+        failed = 500.0, frozenset({"class:nonzero", "class:unknown"})
+        return _union([known, failed]) if node[2] else failed
     if word == "exit":
         return _exit(node[1])
     if word == "command":

@@ -22,19 +22,21 @@ __all__ = ["Prefilter"]
 _SET_FROM_CHARS = 48 << 10
 _SET_FROM_CALLS = 24
 _SET_MEMORY = 256 << 20
+# How a whole text can begin that is JSON without a bracket in it.
+_SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 
 
 class Prefilter:
     """The patterns of one table, ready to be looked for together."""
 
-    __slots__ = ("_always", "_by_literal", "_calls", "_rest", "_set", "_set_pids", "hot", "mode")
+    __slots__ = ("_always", "_by_literal", "_calls", "_rest", "_set", "hot", "mode")
 
     def __init__(self, hot: Mapping[str, Any], mode: str = "auto") -> None:
         self.hot = hot
         self.mode = mode
         self._calls = 0
+        # None: not built yet; False: can't be built; else the set, its patterns, those it lacks.
         self._set: Any = None
-        self._set_pids: list[int] = []
         self._always: list[int] = []
         self._by_literal: dict[str, list[int]] | None = None
         self._rest: dict[int, list[list[str]]] = {}
@@ -54,9 +56,7 @@ class Prefilter:
                 return found
         return self._scan_literals(text.lower())
 
-    def rows(
-        self, signals: Signals, possible: frozenset[int] | set[int] | None
-    ) -> Sequence[int]:
+    def rows(self, signals: Signals, possible: frozenset[int] | set[int] | None) -> Sequence[int]:
         """Return the numbers of the rows that can still match, in table order."""
         if possible is None:
             return range(len(self.hot["rows"]))
@@ -118,14 +118,11 @@ class Prefilter:
             data = "".join(
                 "\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text
             ).encode()
-        hits = self._set.Match(data)
-        found = {self._set_pids[number] for number in hits or ()}
-        found.update(self._always_re2())
-        return found
-
-    def _always_re2(self) -> list[int]:
-        re2 = self.hot["re2"]
-        return [pid for pid in self.hot["scanned"] if re2[pid] is None]
+        patterns, pids, lacking = self._set
+        hits = patterns.Match(data)
+        if not hits or len(pids) not in hits:
+            return None
+        return {*lacking, *(pids[number] for number in hits if number < len(pids))}
 
     def _build(self, signals: Signals) -> Any:
         try:
@@ -137,23 +134,28 @@ class Prefilter:
         options.never_capture = True
         options.max_mem = _SET_MEMORY
         patterns = re2.Set.SearchSet(options)
-        self._set_pids = []
+        pids: list[int] = []
+        lacking: list[int] = []
         for pid in self.hot["scanned"]:
             source = self.hot["re2"][pid]
             if source is None:
+                lacking.append(pid)
                 continue
             try:
                 patterns.Add(source)
             except re2.error:
-                self.hot["re2"][pid] = None
-                continue
-            self._set_pids.append(pid)
+                lacking.append(pid)
+            else:
+                pids.append(pid)
         try:
+            # The last one matches every text: where it is missing, the scan ran out of memory,
+            # which the set reports as "nothing matches".
+            patterns.Add("")
             patterns.Compile()
         except re2.error:
             signals.warnings.append("the RE2 set does not compile; literals are used instead")
             return False
-        return patterns
+        return patterns, pids, lacking
 
 
 def _has(literal: str, lowered: str, known: dict[str, bool]) -> bool:
@@ -174,12 +176,15 @@ def _special(signals: Signals) -> list[str]:
         if '"ok"' in raw or "ok" in raw:
             keys.append("ok")
         keys.append("agent")
-    elif signals.line is not None:
-        # An agent CLI that printed nothing, or only text, is known by its command.
-        keys.append("agent")
+    else:
+        if stdout.had_escapes or raw.lstrip("\ufeff \t\r\n").startswith(_SCALARS):
+            keys.append("json")
+        if signals.line is not None:
+            # An agent CLI that printed nothing, or only text, is known by its command.
+            keys.append("agent")
     if stdout.had_escapes or signals.stderr.had_escapes:
         keys.append("escapes")
-    if max(stdout.size, signals.stderr.size) >= 30_000:
+    if stdout.size + signals.stderr.size >= 30_000:
         keys.append("big")
     if not stdout.text.strip() and not signals.stderr.text.strip():
         keys.append("quiet")

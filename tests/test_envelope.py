@@ -183,6 +183,7 @@ def near_the_limit(call: Callable[[], Any], spare: int) -> Any:
         f'banner\n{{"ok": true, "data": {nested(300)}, "n": {"1" * 5000}}}\n',
         "[" * 2000 + '{"ok": true}',
         '{"ok": true, "data": [[[[[[1, 2',
+        '\x1b[1mnote\x1b[0m {"a": \x1b[31m[[1]]\x1b[0m}\nend',
     ],
 )
 def test_the_answer_does_not_depend_on_the_callers_stack(text: str) -> None:

@@ -56,13 +56,18 @@ class OffsetMap:
 
     def position(self, stripped: int) -> int:
         """Return where the character at `stripped` stood; the end of the text maps to its end."""
-        from bisect import bisect_right
-
-        if self._at is None:
-            self._find_cuts()
-        assert self._at is not None
-        index = bisect_right(self._at, stripped)
-        return stripped + (self._removed[index - 1] if index else 0)
+        at = self._at
+        if at is None:
+            at = self._find_cuts()
+        # By hand: importing bisect here could overflow a stack that is nearly used up.
+        low, high = 0, len(at)
+        while low < high:
+            middle = (low + high) // 2
+            if stripped < at[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return stripped + (self._removed[low - 1] if low else 0)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the narrowest original span that holds ``stripped[start:end]``.
@@ -72,7 +77,7 @@ class OffsetMap:
         first = self.position(start)
         return (first, first) if end <= start else (first, self.position(end - 1) + 1)
 
-    def _find_cuts(self) -> None:
+    def _find_cuts(self) -> list[int]:
         at: list[int] = []
         removed: list[int] = []
         total = 0
@@ -85,7 +90,9 @@ class OffsetMap:
             at.append(start - total)
             total += end - start
             removed.append(total)
-        self._at, self._removed = at, removed
+        # In this order: another thread asks as soon as it sees the places.
+        self._removed, self._at = removed, at
+        return at
 
 
 def _has_escape(text: str) -> bool:

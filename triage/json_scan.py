@@ -207,7 +207,7 @@ class Decoder:
         if not self._failed:
             self._failed = bytearray(length + 1)
         failed = self._failed
-        opened = array("q", (start,))
+        opened = array("i" if length < 2**31 else "q", (start,))
         in_list = text[start] == "["
         pattern = _IN_LIST_FIRST if in_list else _IN_OBJECT_FIRST
         at = start + 1

@@ -84,8 +84,8 @@ class CommandLine:
 
     @property
     def json_wanted(self) -> bool:
-        """True where the command whose output is seen was asked for JSON."""
-        shown = list(self.owners(None))
+        """True where the command that owns a successful end was asked for JSON."""
+        shown = list(self.owners(0))
         index = len(self.stages) - 1
         if shown and shown[-1] is self.stages[index]:
             while self.stages[index].program in _FILTERS and "|" in self.stages[index].connector:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -185,8 +184,7 @@ class Arguments:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One form of a program: where its path and conditions hold, it has `effect`.
 
     `paths` are alternatives, each a test per word. `unknown` and `mutating` are options that
@@ -284,8 +282,7 @@ def _any(patterns: list[str] | None) -> Test | None:
     return None if patterns is None else glob("|".join(patterns))
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A program with forms; `options` and `values` may stand in front of its subcommand."""
 
     forms: tuple[Form, ...]

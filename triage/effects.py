@@ -19,6 +19,9 @@ from triage.model import Effect
 __all__ = ["EffectResult", "Rules", "effect_of"]
 
 _INNER = 4
+# A longer line is no form anybody knows; the limits keep the work small.
+_MOST_STAGES = 400
+_MOST_WORDS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +140,13 @@ def _load_builtin() -> Rules:
 
 
 def _of_line(line: CommandLine, rules: Rules, depth: int) -> EffectResult:
-    results = [_of_stage(stage, rules, depth) for stage in (*line.stages, *line.nested)]
+    stages = (*line.stages, *line.nested)
+    results = [_of_stage(stage, rules, depth) for stage in stages[:_MOST_STAGES]]
     for result in results:
         if result.effect == "mutating":
             return result
+    if len(stages) > _MOST_STAGES:
+        return EffectResult("unknown", "the line holds too many commands")
     if not line.parsed:
         return EffectResult("unknown", "the line could not be read to its end")
     if line.doubts:
@@ -180,6 +186,8 @@ def _of_program(stage: Stage, rules: Rules, depth: int) -> _Judgement:
         if entry == "mutating":
             return _Judgement("mutating", f"`{name}` changes something")
         return _Judgement("read_only", f"`{name}` only reads")
+    if len(stage.argv) > _MOST_WORDS:
+        return _Judgement("unknown", f"`{name}` is given too many words")
     return _of_forms(stage, entry, rules, depth)
 
 

@@ -8,7 +8,6 @@ holds (substitutions, groups, keywords, here-documents, comments) is the busines
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 __all__ = [
@@ -51,8 +50,7 @@ class Word(NamedTuple):
     splits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(NamedTuple):
     """A simple command; `inner` holds the lines of its substitutions."""
 
     words: tuple[Word, ...] = ()
@@ -61,8 +59,7 @@ class Simple:
     inner: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """Commands that hang together; `ops` are the operators after each part ('' where none).
 
     `if` and `loop` keep the number of condition parts in `conditions`; they come first.
@@ -79,8 +76,7 @@ class Branch:
 Node = Simple | Branch
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a line says: `root` None for an empty line.
 
     `doubts` are reasons why the line may run more than it shows; `heredoc` says that one was
@@ -100,6 +96,7 @@ _PIECE = re.compile(
     | '(?P<raw>[^']*)'
     | "(?P<double>(?:[^"\\$`]|\\[\s\S]|\$(?![({\[]))*)"
     | \\(?P<escaped>[\s\S])
+    | (?P<literal>\\\Z|\$(?![A-Za-z0-9_?\#@*!${(\['"-]))
     | (?P<variable>\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?\#@*$!-]))
     """,
     re.VERBOSE | re.ASCII,
@@ -108,7 +105,6 @@ _BLANK = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
 _CONTROL = re.compile(r"\|\||\|&|\||&&|;|\n|&(?!>)")
 _REDIRECT = re.compile(r"(?:[0-9]+)?(?:>>|>&|>\||<&|<>|<(?!<)|>)(?!\()|&>>?", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.ASCII)
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)")
 _DOUBLE_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
 _DOUBLE_VARIABLE = re.compile(r"\\[\s\S]|\$(?=[A-Za-z_0-9?#@*$!-])", re.ASCII)
 # A directory by convention: never an option, never several words worth a thought.
@@ -224,18 +220,14 @@ def sequence_node(parts: list[tuple[Node, str]]) -> Node | None:
 def _scan_word(text: str, start: int) -> tuple[Word, int] | None:
     """Read the word at `start`; None when it holds more than quotes and plain variables."""
     position = start
-    read = ""
+    read = bare = ""
     expands = is_open = splits = False
     while match := _PIECE.match(text, position):
         kind = match.lastgroup or ""
         value: str = match.group(kind)
         if kind == "plain":
             expands = expands or (position == start and value[0] == "~")
-            if _is_pattern(value):
-                expands = True
-                is_open = is_open or text[start] == "-"
-            if _BRACES.search(value):
-                expands = splits = True
+            bare += value
         elif kind == "variable":
             expands = True
             splits = splits or read != "" or not _PLACE.match(text, position)
@@ -250,13 +242,19 @@ def _scan_word(text: str, start: int) -> tuple[Word, int] | None:
         position = match.end()
     if position == start or (position < len(text) and text[position] in "'\"`$\\("):
         return None
+    if _is_pattern(bare):
+        expands = True
+        is_open = is_open or text[start] == "-"
+    braces = bare.partition("{")[2]
+    if "," in braces or ".." in braces:
+        expands = splits = True
     if expands and read[:1] == "-" and "=" not in read.split("$", 1)[0]:
         is_open = True
     return Word(read, expands, is_open or splits, splits), position
 
 
 def _is_pattern(text: str) -> bool:
-    """Whether a shell would look for file names: `*`, `?` or a bracket expression."""
+    """Whether a shell would look for file names that fit an unquoted text."""
     return "*" in text or "?" in text or "]" in text.partition("[")[2]
 
 
@@ -293,7 +291,7 @@ def with_extras(node: Node, extras: Simple) -> Node:
             node.redirects + extras.redirects,
             node.inner + extras.inner,
         )
-    return replace(node, parts=(*node.parts[:-1], with_extras(node.parts[-1], extras)))
+    return node._replace(parts=(*node.parts[:-1], with_extras(node.parts[-1], extras)))
 
 
 def best_effort(text: str) -> Reading:

@@ -264,6 +264,7 @@ class _Reader:
         env: list[tuple[str, Word]] = []
         extras = Simple()
         arguments: list[Syntax] = []
+        begun = ended = -1
         declares = node.type in _DECLARATIONS
         children = [node] if node.type == "variable_assignment" else node.children
         for child in children:
@@ -280,7 +281,13 @@ class _Reader:
             else:
                 if kind == "ERROR":
                     self.whole = False
-                words.append(read_word(self.text(child)))
+                # Nodes without a space between them are one word (`}\\n` is two nodes).
+                start = begun if words and child.start_byte == ended else child.start_byte
+                if start == begun and words:
+                    words.pop()
+                begun, ended = start, child.end_byte
+                source = self.source[begun:ended].decode("utf-8", "replace")
+                words.append(read_word(source))
             arguments.append(child)
         return Simple(
             (*words, *extras.words, *lost_words(self.source, node)),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from triage.shell_line import (
     MAX_LINE,
@@ -149,14 +151,13 @@ def _posix_spelling(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class _Outer:
+class _Outer(NamedTuple):
     """What a command inherits from the commands and the place it stands in."""
 
     wrappers: tuple[str, ...] = ()
     runners: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = MappingProxyType({})
     lines: int = 0
     depth: int = 0
     top: bool = True
@@ -192,44 +193,52 @@ class Stages:
         if outer.depth > _DEPTH:
             self.shape.add("unparsed")
             return Tree("nobody")
-        outer = replace(outer, depth=outer.depth + 1)
+        outer = outer._replace(depth=outer.depth + 1)
         if isinstance(node, Simple):
             return self._command(node, connector, outer, negated)
         for part in node.inner:
             self.shape.add("substitution")
-            self._walk(part, "", replace(outer, top=False))
+            self._walk(part, "", outer._replace(top=False))
         if outer.top:
             self.shape |= _shape_of(node)
         kind = node.kind
         scoped = kind in ("subshell", "function")
         before = (self.pipefail, self.errexit)
-        strict = 1 if kind == "pipe" and self.pipefail else -1
+        pipefail = kind == "pipe" and self.pipefail
+        watched: list[int] = []
         parts: list[Tree] = []
         operator = connector
         for position, part in enumerate(node.parts):
             last = position == len(node.parts) - 1
             inverted = kind == "not" or (negated and kind == "pipe" and last)
-            watched = self.errexit
+            ends_at_failure = kind == "seq" and self.errexit
             parts.append(self._walk(part, operator, outer, inverted))
+            if ends_at_failure and not parts[-1].quiet:
+                watched.append(position)
             operator = node.ops[position] if position < len(node.ops) else ";"
-            if kind == "seq" and self.errexit and strict < 0:
-                strict = position if watched else position + 1
         if scoped:
             self.pipefail, self.errexit = before
         if kind == "function":
             return Tree("nobody", tuple(parts))
         name: TreeKind = kind
-        return Tree(name, tuple(parts), node.ops, -1, node.conditions, node.exhaustive, strict)
+        return Tree(
+            name,
+            tuple(parts),
+            node.ops,
+            conditions=node.conditions,
+            exhaustive=node.exhaustive,
+            pipefail=pipefail,
+            watched=tuple(watched),
+        )
 
     def _command(self, simple: Simple, connector: str, outer: _Outer, negated: bool) -> Tree:
-        nested = replace(outer, top=False, wrappers=(), runners=(), before=())
+        nested = outer._replace(top=False, wrappers=(), runners=(), before=())
         inner = tuple(self._walk(part, "", nested) for part in simple.inner)
         self.shape |= {"substitution"} if inner else set()
         peeled = peel(simple.words)
         assigned = (*simple.env, *peeled.env)
         env = {**outer.env, **{name: value.text for name, value in assigned}}
-        around = replace(
-            outer,
+        around = outer._replace(
             wrappers=outer.wrappers + peeled.wrappers,
             runners=outer.runners + peeled.runners,
             before=outer.before + peeled.before,
@@ -254,7 +263,7 @@ class Stages:
         leaves = stage.program in ("exit", "return")
         return Tree(
             "leaf",
-            index=index,
+            stage=index,
             quiet=stage.program in _QUIET and stage.program not in _LOUD,
             gives=_fixed_status(stage),
             leaves=leaves,

@@ -6,7 +6,6 @@ The rules are those of POSIX sh (2.8.2 exit status, 2.9 shell commands) plus pip
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 __all__ = ["Tree", "hides_failure", "owners"]
@@ -27,13 +26,12 @@ TreeKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A command (`leaf`, by `index`) or commands that hang together.
+class Tree(NamedTuple):
+    """A command (`leaf`, with the index of its `stage`) or commands that hang together.
 
     `ops` stand between the parts of a `list`; `conditions` counts the leading parts of an `if`
-    or `loop` that are conditions; `exhaustive` is an `if` with an else. `strict` is pipefail for
-    a `pipe`; for a `seq` it is the number of the part from which `set -e` holds (-1 never).
+    or `loop` that are conditions; `exhaustive` is an `if` with an else. `pipefail` belongs to a
+    `pipe`; `watched` are the parts of a `seq` whose failure ends it (`set -e`).
     Of a leaf: `quiet` says that its failure can't be missed, `gives` is the only status it can
     have (-1: any), `leaves` says that it ends the shell, `passes` that it hands on the status
     before it (`exit $?`), `buries` that it holds substitutions whose status is lost.
@@ -42,10 +40,11 @@ class Tree:
     kind: TreeKind
     parts: tuple[Tree, ...] = ()
     ops: tuple[str, ...] = ()
-    index: int = -1
+    stage: int = -1
     conditions: int = 0
     exhaustive: bool = False
-    strict: int = -1
+    pipefail: bool = False
+    watched: tuple[int, ...] = ()
     quiet: bool = False
     gives: int = -1
     leaves: bool = False
@@ -58,7 +57,7 @@ def owners(tree: Tree, status: int | None, pipestatus: tuple[int, ...] = ()) -> 
     found = _any(tree, _Seen(True, status, pipestatus)) if not status else []
     if status != 0:
         found = found + _any(tree, _Seen(False, status, pipestatus))
-    return tuple(sorted({leaf.index for leaf in found}))
+    return tuple(sorted({leaf.stage for leaf in found}))
 
 
 class _Seen(NamedTuple):
@@ -116,7 +115,7 @@ def _of_pipe(tree: Tree, seen: _Seen) -> list[Tree]:
         chosen = failed or [len(parts) - 1]
         return [leaf for i in chosen for leaf in _any(parts[i], _Seen(codes[i] == 0, codes[i]))]
     bare = _Seen(seen.ok, seen.status)
-    if tree.strict > 0 and not seen.ok:
+    if tree.pipefail and not seen.ok:
         return [leaf for part in parts for leaf in _any(part, bare)]
     return _any(parts[-1], bare)
 
@@ -146,9 +145,10 @@ def _of_sequence(tree: Tree, seen: _Seen, last: int) -> list[Tree]:
     while last > 0 and tree.parts[last].passes:
         last -= 1
     found = _find(tree.parts[last], seen)
-    if not seen.ok and tree.strict >= 0:
-        for part in tree.parts[tree.strict : last]:
-            found += _find(part, seen)
+    if not seen.ok:
+        for position in tree.watched:
+            if position < last:
+                found += _find(tree.parts[position], seen)
     return found
 
 
@@ -193,13 +193,11 @@ def hides_failure(tree: Tree) -> bool:
         return False
     if kind == "list" and "||" in tree.ops:
         return True
-    unwatched = parts[:0]
-    if kind == "pipe" and tree.strict <= 0:
-        unwatched = parts[:-1]
-    elif kind == "seq":
-        unwatched = parts[: tree.strict if tree.strict >= 0 else len(parts) - 1]
-        if len(parts) == 2 and parts[1].passes:
-            unwatched = ()
+    unwatched: list[Tree] = []
+    if kind == "pipe" and not tree.pipefail:
+        unwatched = list(parts[:-1])
+    elif kind == "seq" and not (len(parts) == 2 and parts[1].passes):
+        unwatched = [part for i, part in enumerate(parts[:-1]) if i not in tree.watched]
     return any(not _is_quiet(part) for part in unwatched) or any(map(hides_failure, parts))
 
 

@@ -56,7 +56,8 @@ class Interrupts:
         """Receive INT, TERM, HUP and QUIT of this process while inside.
 
         A signal that was ignored when we were started stays ignored: `nohup` and `cmd &` rely on
-        it. For the main thread of a process that does nothing else.
+        it. But for SIGCHLD, whose being ignored would cost us the command's status. For the main
+        thread of a process that does nothing else.
         """
         import signal
 
@@ -64,6 +65,8 @@ class Interrupts:
             self.post(signum)
 
         before: dict[int, object] = {}
+        if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+            before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for name in _ENDING:
             number = getattr(signal, name)
             if signal.getsignal(number) not in (signal.SIG_IGN, None):

@@ -25,6 +25,8 @@ MARK = "TRIAGE_RUN_ID"
 _PR_SET_CHILD_SUBREAPER = 36
 _OUTER_MARKS = 8
 _PAUSE_S = 0.01
+# A plain name, so that a type checker on one system reads the code of the others.
+_PROC: bool = sys.platform.startswith("linux")
 
 
 def new_mark(outer: str | None = None) -> str:
@@ -35,7 +37,7 @@ def new_mark(outer: str | None = None) -> str:
 
 def become_subreaper() -> bool:
     """Make this process the one that orphaned descendants fall to; False where it can't be."""
-    if sys.platform != "linux":
+    if not _PROC:
         return False
     import ctypes
 
@@ -128,10 +130,9 @@ class Offspring:
         """Take the status of orphans that fell to us, so that no zombie stays."""
         if not self._adopts:
             return
-        for process in list(_processes(zombies=True)):
-            if process.parent == os.getpid() and process.pid not in (self._leader, *self._strangers):
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(process.pid, os.WNOHANG)
+        for pid in children_of_ours() - self._strangers - {self._leader}:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
 
     def _is_marked(self, pid: int) -> bool:
         return self._mark is not None and self._mark in _environment(pid)
@@ -144,7 +145,7 @@ def children_of_ours() -> frozenset[int]:
 
 
 def _processes(*, zombies: bool = False) -> Iterator[_Process]:
-    if sys.platform != "linux":
+    if not _PROC:
         yield from _processes_of_psutil(zombies)
         return
     for name in os.listdir("/proc"):  # noqa: PTH208
@@ -156,7 +157,8 @@ def _processes(*, zombies: bool = False) -> Iterator[_Process]:
             except OSError:
                 continue
             if len(fields) > 19 and (zombies or fields[0] not in (b"Z", b"X")):
-                yield _Process(int(name), *map(int, fields[1:4]), born=float(fields[19]))
+                parent, group, session = map(int, fields[1:4])
+                yield _Process(int(name), parent, group, session, float(fields[19]))
 
 
 def _processes_of_psutil(zombies: bool) -> Iterator[_Process]:
@@ -175,7 +177,7 @@ def _processes_of_psutil(zombies: bool) -> Iterator[_Process]:
 
 
 def _environment(pid: int) -> bytes:
-    if sys.platform == "linux":
+    if _PROC:
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
                 return file.read()

@@ -7,21 +7,24 @@ can't be given to another process, so a signal to its group can't reach a strang
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from triage.errors import CommandStartError, UsageError
+from triage.program_path import find_program, is_script, start_error
 
 if TYPE_CHECKING:
     import subprocess
 
 __all__ = ["Child", "Launch", "kind_of_stdin", "start"]
 
+_SH = "/bin/sh"
 _SIZE = (24, 80)  # rows and columns of a terminal nobody looks at
-_SAMPLE = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +48,17 @@ class Launch:
 class Child:
     """A running command: `pid`, and `streams`: name -> descriptor to read, non-blocking.
 
-    The names are ``stdout`` and ``stderr``, or ``merged`` where they are one terminal.
+    The names are ``stdout`` and ``stderr``, or ``merged`` where they are one terminal. `born` is
+    the moment (monotonic seconds) before it was started.
     """
 
-    __slots__ = ("_popen", "_status", "pid", "pidfd", "streams")
+    __slots__ = ("_popen", "born", "pid", "pidfd", "streams")
 
-    def __init__(self, popen: subprocess.Popen[bytes], streams: dict[str, int]) -> None:
+    def __init__(
+        self, popen: subprocess.Popen[bytes], streams: dict[str, int], born: float
+    ) -> None:
         self._popen = popen
-        self._status: int | None = None
+        self.born = born
         self.pid = popen.pid
         self.streams = streams
         self.pidfd = _pidfd(popen.pid)
@@ -121,21 +127,24 @@ def _start(launch: Launch, opened: list[int]) -> Child:
         out, err = _pipe(opened), _pipe(opened)
         ends = {"stdout": out[0], "stderr": err[0]}
         writers = (out[1], err[1])
-    popen = _popen(launch, launch.argv, stdin, writers)
+    path = find_program(launch.argv[0], launch.env, launch.cwd)
+    born = time.monotonic()
+    popen = _popen(launch, path, launch.argv, stdin, writers)
     for fd in ends.values():
         os.set_blocking(fd, False)
         opened.remove(fd)
-    return Child(popen, ends)
+    return Child(popen, ends, born)
 
 
 def _popen(
-    launch: Launch, argv: Sequence[str], stdin: int | None, writers: tuple[int, int]
+    launch: Launch, path: str, argv: Sequence[str], stdin: int | None, writers: tuple[int, int]
 ) -> subprocess.Popen[bytes]:
     import subprocess
 
     try:
         return subprocess.Popen(
             argv,
+            executable=path,
             stdin=stdin,
             stdout=writers[0],
             stderr=writers[1],
@@ -143,16 +152,16 @@ def _popen(
             cwd=launch.cwd,
             close_fds=not launch.share_fds,
             start_new_session=True,
-            preexec_fn=_control_terminal() if launch.pty else None,  # noqa: PLW1509
+            preexec_fn=_control_terminal() if launch.pty else None,
         )
     except OSError as error:
-        script = _script(error, launch, argv)
-        if script is not None:
-            return _popen(launch, ("/bin/sh", script, *argv[1:]), stdin, writers)
-        raise _start_error(error, launch) from None
+        # As execvp and every shell do with a script that has no #! line.
+        if error.errno == errno.ENOEXEC and path != _SH and is_script(path, launch.cwd):
+            return _popen(launch, _SH, (_SH, path, *argv[1:]), stdin, writers)
+        raise start_error(error, argv[0], launch.cwd) from None
     except subprocess.SubprocessError as error:
         raise CommandStartError(
-            launch.argv[0], f"can't be started on a terminal: {error}", "run it without --pty"
+            argv[0], f"can't be started on a terminal: {error}", "run it without --pty"
         ) from None
 
 
@@ -191,7 +200,9 @@ def _stdin(launch: Launch, opened: list[int]) -> int | None:
     try:
         fd = os.open(wanted, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:
-        raise UsageError("stdin", f"{os.fspath(wanted)!r}: {error}", "name a readable file") from None
+        raise UsageError(
+            "stdin", f"{os.fspath(wanted)!r}: {error}", "name a readable file"
+        ) from None
     opened.append(fd)
     return fd
 
@@ -262,47 +273,6 @@ def _control_terminal() -> Any:
     import termios
 
     return functools.partial(fcntl.ioctl, 1, termios.TIOCSCTTY, 0)
-
-
-def _script(error: OSError, launch: Launch, argv: Sequence[str]) -> str | None:
-    """The script that the kernel would not take for want of a #! line; execvp gives it to sh."""
-    import errno
-
-    if error.errno != errno.ENOEXEC or argv is not launch.argv:
-        return None
-    path = _found(launch)
-    if path is None:
-        return None
-    try:
-        with open(os.path.join(launch.cwd or "", path), "rb") as file:  # noqa: PTH118, PTH123
-            return None if b"\0" in file.read(_SAMPLE) else path
-    except OSError:
-        return None
-
-
-def _found(launch: Launch) -> str | None:
-    if "/" in launch.argv[0]:
-        return launch.argv[0]
-    import shutil
-
-    return shutil.which(launch.argv[0], path=launch.env.get("PATH", os.defpath))
-
-
-def _start_error(error: OSError, launch: Launch) -> CommandStartError:
-    import errno
-
-    name = launch.argv[0]
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        path = os.path.join(launch.cwd or "", name)  # noqa: PTH118
-        if "/" in name and os.path.exists(path):  # noqa: PTH110
-            # The file is there; what its first line names is not.
-            return CommandStartError(
-                name, "its interpreter does not exist", "look at its first line", status=127
-            )
-        what = "No such file or directory" if "/" in name else "command not found"
-        return CommandStartError(name, what, "look at the name and at PATH", status=127)
-    what = error.strerror or str(error)
-    return CommandStartError(name, what, "look at its rights and at what it is", status=126)
 
 
 def _pidfd(pid: int) -> int:

@@ -90,9 +90,7 @@ class Spool:
 
     def _to_file(self, view: memoryview) -> None:
         if self._file is None:
-            from tempfile import TemporaryFile
-
-            self._file = TemporaryFile(buffering=0)
+            self._file = _nameless()
             memory, self._memory, self._stored = self._memory, bytearray(), 0
             self._place(memoryview(bytes(memory)))
         self._place(view)
@@ -128,7 +126,9 @@ class Spool:
         if self._stored <= limit:
             file.seek(0)
             missing = self.size - self._stored
-            return Kept(file, self.size, Cut(self._stored, missing) if missing else None, self._lost)
+            return Kept(
+                file, self.size, Cut(self._stored, missing) if missing else None, self._lost
+            )
         turn = (self._stored - self._head) % self._tail if self._tail else 0
         head = self._head - cut_end(_read(file, max(0, self._head - 4), min(4, self._head)))
         oldest = self._head + turn
@@ -141,9 +141,7 @@ class Spool:
 
 def _linear(file: IO[bytes], head: int, *rest: tuple[int, int]) -> IO[bytes]:
     """Copy head and ring in the order in which they came."""
-    from tempfile import TemporaryFile
-
-    made: IO[bytes] = TemporaryFile(buffering=0)
+    made = _nameless()
     for start, end in ((0, head), *rest):
         at = start
         while at < end:
@@ -155,6 +153,13 @@ def _linear(file: IO[bytes], head: int, *rest: tuple[int, int]) -> IO[bytes]:
                 part = part[made.write(part) :]
     file.close()
     made.seek(0)
+    return made
+
+
+def _nameless() -> IO[bytes]:
+    from tempfile import TemporaryFile
+
+    made: IO[bytes] = TemporaryFile(buffering=0)  # noqa: SIM115 - it outlives this function
     return made
 
 

@@ -7,8 +7,6 @@ process that ignores every request.
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import time
 from collections.abc import Mapping
@@ -19,13 +17,13 @@ from triage.interrupts import Interrupts
 from triage.offspring import Offspring
 from triage.passthrough import Sink
 from triage.process import Child
-from triage.spool import Kept, Spool
+from triage.spool import Kept
+from triage.streams import Streams
 
 __all__ = ["Ended", "Limits", "Observed", "observe"]
 
 Ended = Literal["itself", "limit", "idle", "signal"]
 
-_CHUNK = 64 << 10
 # The command has ended, but somebody it started still holds its output: wait for what they may
 # still say as long as they speak, and no longer than that.
 _QUIET_S = 1.0
@@ -33,8 +31,6 @@ _LINGER_S = 3.0
 # How often to look whether a request to end was heard, and (without pidfd) whether it has ended.
 _LOOK_S = 0.1
 _TICK_S = 0.02
-# After the last kill: what is in the pipes is taken, at most for this long.
-_DRAIN_S = 0.5
 _KILL_S = 0.8
 
 
@@ -66,17 +62,6 @@ class Observed:
     last_byte_s: Mapping[str, float | None]
     survivors: tuple[int, ...]
     notes: tuple[str, ...]
-
-
-class _Stream:
-    __slots__ = ("fd", "last", "name", "sink", "spool")
-
-    def __init__(self, name: str, fd: int, sink: Sink, keep: int) -> None:
-        self.name = name
-        self.fd = fd
-        self.sink = sink
-        self.spool = Spool(keep)
-        self.last: float | None = None
 
 
 def observe(
@@ -120,10 +105,8 @@ class _Watch:
         self.offspring = offspring
         self.limits = limits
         self.interrupts = interrupts
-        self.streams = [
-            _Stream(name, fd, sinks[name], limits.keep_bytes) for name, fd in child.streams.items()
-        ]
-        self.start = time.monotonic()
+        self.streams = Streams(child.streams, sinks, limits.keep_bytes)
+        self.start = child.born
         self.phase: Literal["running", "ending", "lingering", "over"] = "running"
         self.ended_by: Ended = "itself"
         self.interrupted: int | None = None
@@ -135,10 +118,11 @@ class _Watch:
 
     def run(self) -> None:
         while self.phase != "over":
-            self._wait(self._due(time.monotonic()))
+            self.streams.wait(self._due(time.monotonic()), self._others())
             self._hear()
             self._step(time.monotonic())
-        self._drain()
+        self.streams.eager = True
+        self.streams.drain()
         self._hand_out()
 
     def result(self) -> Observed:
@@ -147,13 +131,10 @@ class _Watch:
             exit_code=self.child.reap(),
             ended_by=self.ended_by,
             interrupted=self.interrupted,
-            streams={stream.name: stream.spool.finish() for stream in self.streams},
+            streams=self.streams.kept(),
             duration_s=finished - self.start,
             silent_s=self.silent_s,
-            last_byte_s={
-                stream.name: None if stream.last is None else stream.last - self.start
-                for stream in self.streams
-            },
+            last_byte_s=self.streams.last_bytes(self.start),
             survivors=self.survivors,
             notes=tuple(self._notes()),
         )
@@ -184,9 +165,9 @@ class _Watch:
         elif self.phase == "ending":
             self._step_ending(now)
         elif self.phase == "lingering":
-            all_taken = not any(stream.fd >= 0 for stream in self.streams)
-            waited = now >= self._linger_until() and not self._reader_is_slow()
-            if all_taken or waited or (self.interrupted is not None and now >= self.give_up_at):
+            waited = now >= self._linger_until() and not self.streams.reader_is_slow
+            given_up = self.interrupted is not None and now >= self.give_up_at
+            if not self.streams.open or waited or given_up:
                 self.phase = "over"
 
     def _step_ending(self, now: float) -> None:
@@ -203,6 +184,7 @@ class _Watch:
     def _end(self, why: Ended, signum: int, now: float) -> None:
         """Ask all of it to end. What it still says in its grace is taken without waiting for us."""
         self.phase = "ending"
+        self.streams.eager = True
         self.ended_by = why
         self.silent_s = max(0.0, now - self._last_byte())
         self.give_up_at = now + self.limits.grace_s
@@ -237,7 +219,7 @@ class _Watch:
         elif self.phase == "ending":
             due = self.give_up_at if self.ended_by == "signal" else self.look_at
         else:
-            due = now + _TICK_S if self._reader_is_slow() else self._linger_until()
+            due = now + _TICK_S if self.streams.reader_is_slow else self._linger_until()
         wait = min(due - now, 3600.0)
         if self.child.pidfd < 0 and self.exited_at is None:
             wait = min(wait, _TICK_S)
@@ -246,7 +228,7 @@ class _Watch:
     def _idle_at(self) -> float:
         if self.limits.idle_s is None:
             return float("inf")
-        if self._reader_is_slow():
+        if self.streams.reader_is_slow:
             # It is our reader that makes it wait.
             return time.monotonic() + self.limits.idle_s
         return self._last_byte() + self.limits.idle_s
@@ -256,103 +238,36 @@ class _Watch:
         return min(exited + _LINGER_S, max(exited, self._last_byte()) + _QUIET_S)
 
     def _last_byte(self) -> float:
-        return max((s.last for s in self.streams if s.last is not None), default=self.start)
+        last = self.streams.last_byte()
+        return self.start if last is None else last
 
-    def _reader_is_slow(self) -> bool:
-        return any(stream.sink.waiting for stream in self.streams)
-
-    # --- moving bytes ------------------------------------------------------------------------
-
-    def _wait(self, seconds: float) -> None:
-        """Sleep until a descriptor is ready, and move what there is to move."""
-        poll = select.poll()
-        readable: dict[int, _Stream] = {}
-        writable: dict[int, Sink] = {}
-        for stream in self.streams:
-            if stream.sink.waiting:
-                writable[stream.sink.fd] = stream.sink
-            # A reader that is slow slows the command, as it would without us; not while it ends.
-            if stream.fd >= 0 and (not stream.sink.waiting or self.phase == "ending"):
-                readable[stream.fd] = stream
-                poll.register(stream.fd, select.POLLIN)
-        for fd in writable:
-            poll.register(fd, select.POLLOUT)
-        if self.child.pidfd >= 0 and self.exited_at is None:
-            poll.register(self.child.pidfd, select.POLLIN)
-        if self.interrupts is not None:
-            poll.register(self.interrupts.fd, select.POLLIN)
-        # poll(2) counts whole milliseconds; rounding down would spin for the last one.
-        for fd, _ in poll.poll(int(seconds * 1000) + 1 if seconds > 0 else 0):
-            if fd in readable:
-                self._read(readable[fd])
-            elif fd in writable:
-                writable[fd].flush()
-
-    def _read(self, stream: _Stream) -> bool:
-        """Take one piece; False when there was none (yet, or any more)."""
-        try:
-            data = os.read(stream.fd, _CHUNK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            # The end of a terminal: all that had it open are gone (EIO).
-            data = b""
-        if not data:
-            self._close(stream)
-            return False
-        stream.last = time.monotonic()
-        stream.spool.write(data)
-        stream.sink.offer(data)
-        if stream.sink.broken is not None and self.phase == "running":
-            # As without us: a command whose reader has gone gets SIGPIPE.
-            self._close(stream)
-        return True
-
-    def _close(self, stream: _Stream) -> None:
-        os.close(stream.fd)
-        del self.child.streams[stream.name]
-        stream.fd = -1
-
-    def _drain(self) -> None:
-        """Take what is in the pipes already."""
-        until = time.monotonic() + _DRAIN_S
-        for stream in self.streams:
-            while stream.fd >= 0 and time.monotonic() < until and self._read(stream):
-                pass
+    # --- the end -----------------------------------------------------------------------------
 
     def _hand_out(self) -> None:
         """Give a slow reader the rest; one that stays away is left after a limit or a signal."""
         until = time.monotonic() + self.limits.grace_s
-        while self._reader_is_slow():
+        while self.streams.reader_is_slow:
             patient = self.ended_by == "itself" and self.interrupted is None
             if not patient and time.monotonic() >= until:
                 return
-            self._wait(_LOOK_S)
+            self.streams.wait(_LOOK_S, self._others())
             self._hear()
 
+    def _others(self) -> list[int]:
+        """What else wakes the loop: the end of the command, a signal to us."""
+        others = [] if self.interrupts is None else [self.interrupts.fd]
+        if self.child.pidfd >= 0 and self.exited_at is None:
+            others.append(self.child.pidfd)
+        return others
+
     def _notes(self) -> list[str]:
-        notes = [
-            f"{stream.name}: {kept}"
-            for stream in self.streams
-            for kept in (_note_of(stream),)
-            if kept
-        ]
-        held = [stream.name for stream in self.streams if stream.fd >= 0]
-        if self.ended_by == "itself" and held:
+        notes = self.streams.notes()
+        if self.ended_by == "itself" and self.streams.open:
             notes.append(
-                f"{' and '.join(held)} held open by a process that went on after the command: "
+                "the output was held open by a process that went on after the command: "
                 "what it printed later is not here"
             )
         if self.survivors:
             numbers = ", ".join(map(str, self.survivors))
             notes.append(f"could not be ended: process {numbers}")
         return notes
-
-
-def _note_of(stream: _Stream) -> str | None:
-    sink = stream.sink
-    if sink.broken is not None:
-        return f"could not be passed through: {sink.broken}"
-    if sink.waiting or sink.dropped:
-        return "not passed through to its end: its reader did not read"
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -9,7 +10,8 @@ __all__ = ["main"]
 
 def main() -> int:
     """Run the command line; returns the exit status."""
-    if len(sys.argv) == 1 and not sys.stdin.isatty():
+    # A shell asking for completions calls us without arguments too.
+    if len(sys.argv) == 1 and "_TRIAGE_COMPLETE" not in os.environ and not sys.stdin.isatty():
         from triage.cli.machine import serve
 
         return serve(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)

@@ -116,7 +116,7 @@ def _verdict(
         why=row.why,
         action=action,
         retry=retry,
-        evidence=_evidence(signals, table, found),
+        evidence=_evidence(signals, table, found) or _last_words(signals, row),
         payload=extraction["value"] if extraction else None,
         extraction=extraction["facts"] if extraction else None,
         flags=_flags(signals, row, repeated),
@@ -274,6 +274,19 @@ def _evidence(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[Evi
         line = stream.raw_line(start) if raw else stream.line(start)
         evidence.append(Evidence(stream.name, line, first, last, safe(text[start:end])))
     return tuple(evidence)
+
+
+def _last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
+    """The last line where the error would be, for rows that rest on the status alone."""
+    from triage.text import safe
+
+    stream = signals.error_stream
+    end = len(stream.text.rstrip())
+    if not end or row.verdict == "not_failure":
+        return ()
+    start = max(stream.text.rfind("\n", 0, end) + 1, end - _LONGEST_EVIDENCE)
+    first, last = stream.span(start, end)
+    return (Evidence(stream.name, stream.line(start), first, last, safe(stream.text[start:end])),)
 
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -22,6 +23,8 @@ VERBS = {
     "bundle": "reading",
     "rules": "reading",
     "show": "reading",
+    "run": "running",
+    "init": "running",
 }
 
 
@@ -68,6 +71,10 @@ def _help() -> str:
 
 def run_app(arguments: list[str]) -> int:
     """Run the command line; returns the exit status, raises nothing."""
+    if "_TRIAGE_COMPLETE" in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()
     verb = next((word for word in arguments if not word.startswith("-")), None)
     only = verb if verb in VERBS else None
     command = typer.main.get_command(build(only))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, TextIO
 
 from triage.cli.output import Terminal
 
@@ -22,11 +23,11 @@ _WORDS = {
 }
 
 
-def print_card(data: dict[str, Any]) -> None:
-    """Print one masked verdict for a person."""
+def print_card(data: dict[str, Any], stream: TextIO | None = None) -> None:
+    """Print one masked verdict for a person; `stream` is stdout where None."""
     from rich.text import Text
 
-    terminal = Terminal()
+    terminal = Terminal(stream or sys.stdout)
     head = Text(_WORDS[data["verdict"]], style=_STYLES[data["verdict"]])
     head.append(f"  {data['title']}", style="bold")
     terminal.print(head)

@@ -13,7 +13,7 @@ from triage.cli.status import VERDICT_STATUS, ExitStatus
 from triage.errors import CaptureError, UsageError
 from triage.model import Capture, Verdict
 
-__all__ = ["classify", "explain"]
+__all__ = ["allowed_tier", "classify", "explain"]
 
 FilesArgument = Annotated[
     list[str] | None,
@@ -79,7 +79,7 @@ def _classify(
 
     from triage.engine import classify as decide
 
-    allowed = _tier(tier)
+    allowed = allowed_tier(tier)
     table = opt.table_for(rules)
     capture = opt.flag_capture(flags)
     if capture is not None and files:
@@ -103,7 +103,8 @@ def _classify(
     return status
 
 
-def _tier(text: str | None) -> Any:
+def allowed_tier(text: str | None) -> Any:
+    """Read ``--tier``; raises `UsageError`."""
     if text is None:
         return None
     if text.upper() not in ("A", "B", "C"):

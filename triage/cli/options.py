@@ -12,12 +12,13 @@ import typer
 from triage.cache import load_table
 from triage.errors import CaptureError, UsageError
 from triage.intake import captures_of
-from triage.model import Capture
+from triage.model import Capture, Verdict
 from triage.overlays import find_overlays
 from triage.redact import load_patterns
 from triage.table import Table
 
 __all__ = [
+    "AuditOption",
     "CommandOption",
     "DurationOption",
     "ExitOption",
@@ -31,6 +32,7 @@ __all__ = [
     "TimedOutOption",
     "captures_in",
     "flag_capture",
+    "record_audit",
     "table_for",
 ]
 
@@ -39,6 +41,12 @@ LineOption = Annotated[bool, typer.Option("--line", help="Print one frozen line 
 RulesOption = Annotated[
     str | None,
     typer.Option("--rules", metavar="DIR", help="Use this rules folder instead of the built-in."),
+]
+AuditOption = Annotated[
+    str | None,
+    typer.Option(
+        "--audit", metavar="FILE", envvar="TRIAGE_AUDIT", help="Append one event per failure there."
+    ),
 ]
 TierOption = Annotated[
     str | None,
@@ -174,3 +182,13 @@ def _merged_status(streams: dict[str, Any]) -> int | None:
     if code is not None:
         streams["merged"] = rest
     return code
+
+
+def record_audit(path: str, event: str, verdict: Verdict, command: Any) -> None:
+    """Append one audit event for a verdict that is no success; a file that can't be is a notice."""
+    from triage.audit import record_verdict
+
+    if verdict.verdict == "not_failure":
+        return
+    if not record_verdict(path, event, verdict, command=command):
+        sys.stderr.write(f"triage: no audit event could be written to {path}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import typer
 
@@ -34,13 +34,13 @@ def machine_wanted(json_option: bool) -> bool:
 class Terminal:
     """A rich console that is plain text when piped or under NO_COLOR."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
 
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        width = None if sys.stdout.isatty() else 100
+        colour = stream.isatty() and not os.environ.get("NO_COLOR")
+        width = None if stream.isatty() else 100
         self.console = Console(
-            no_color=not colour, highlight=False, markup=False, width=width, soft_wrap=True
+            file=stream, no_color=not colour, highlight=False, markup=False, width=width, soft_wrap=True
         )
 
     def print(self, *args: Any, **options: Any) -> None:

@@ -25,6 +25,7 @@ VERBS = {
     "show": "reading",
     "run": "running",
     "init": "running",
+    "agent": "agents",
 }
 
 
@@ -72,11 +73,15 @@ def _help() -> str:
 def run_app(arguments: list[str]) -> int:
     """Run the command line; returns the exit status, raises nothing."""
     if "_TRIAGE_COMPLETE" in os.environ:
-        from typer.completion import completion_init
+        from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
     verb = next((word for word in arguments if not word.startswith("-")), None)
     only = verb if verb in VERBS else None
+    if only == "agent" and "--" in arguments:
+        # What stands behind `--` is a command to run, what stands alone a file; the parser can't
+        # tell them apart any more.
+        arguments = ["agent", "--as-command", *(w for w in arguments if w != "agent")]
     command = typer.main.get_command(build(only))
     try:
         result = command.main(arguments, prog_name="triage", standalone_mode=False)
@@ -90,6 +95,11 @@ def run_app(arguments: list[str]) -> int:
         # The reader of our output went away; nothing more can be said to it.
         sys.stderr.close()
         return ExitStatus.OK
+    except Exception as error:
+        if os.environ.get("TRIAGE_DEBUG"):
+            raise
+        sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {error}\n")
+        return ExitStatus.FAILED
     return result if isinstance(result, int) else ExitStatus.OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +32,8 @@ __all__ = [
     "TierOption",
     "TimedOutOption",
     "captures_in",
+    "existing_file",
+    "exit_status",
     "flag_capture",
     "record_audit",
     "table_for",
@@ -103,7 +106,7 @@ def flag_capture(options: dict[str, Any]) -> Capture | None:
         for key in ("stdout", "stderr", "merged")
         if key in fields
     }
-    code = _status(fields["exit"]) if "exit" in fields else None
+    code = exit_status(fields["exit"]) if "exit" in fields else None
     if "merged" in streams and "exit" not in fields:
         code = _merged_status(streams)
     return Capture(
@@ -139,19 +142,20 @@ def captures_in(files: list[str]) -> Iterator[Capture | CaptureError]:
 
 
 def _stream(option: str, path: str) -> Any:
-    """A path is read later, in windows; it must be there now."""
-    if path == "-":
-        return sys.stdin.buffer.read()
+    return sys.stdin.buffer.read() if path == "-" else existing_file(option, path)
+
+
+def existing_file(option: str, path: str) -> Path:
+    """A path is read later, in windows; it must be there now. Raises `UsageError`."""
     if not os.path.exists(path) or os.path.isdir(path):
         raise UsageError(option, f"no file {path!r}", "name a file that exists, or - for stdin")
     if not os.access(path, os.R_OK):
         raise UsageError(option, f"{path!r} can't be read", "make it readable")
-    from pathlib import Path
-
     return Path(path)
 
 
-def _status(text: str) -> int | None:
+def exit_status(text: str) -> int | None:
+    """Read ``--exit``; raises `UsageError`."""
     if text.lower() in ("null", "none", "unknown"):
         return None
     try:

@@ -40,7 +40,12 @@ class Terminal:
         colour = stream.isatty() and not os.environ.get("NO_COLOR")
         width = None if stream.isatty() else 100
         self.console = Console(
-            file=stream, no_color=not colour, highlight=False, markup=False, width=width, soft_wrap=True
+            file=stream,
+            no_color=not colour,
+            highlight=False,
+            markup=False,
+            width=width,
+            soft_wrap=True,
         )
 
     def print(self, *args: Any, **options: Any) -> None:

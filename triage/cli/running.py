@@ -155,7 +155,7 @@ def _writable(path: str | None) -> Any:
     if path is None:
         return None
     try:
-        return open(path, "wb")  # noqa: SIM115 - closed by the caller, after the run
+        return open(path, "wb")
     except OSError as error:
         raise UsageError(
             "--capture", f"{path!r} can't be written: {error.strerror}", "name a file you may write"

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triage.bundle import bundle
     from triage.cache import load_table
+    from triage.capture_data import capture_from_mapping
     from triage.engine import classify
     from triage.envelope import Extraction, extract, extract_envelope
     from triage.errors import CaptureError, RuleError, TriageError
-    from triage.model import Action, Capture, Retry, Verdict, capture_from_mapping
+    from triage.model import Action, Capture, Retry, Verdict
 
 __all__ = [
     "Action",
@@ -47,7 +48,7 @@ _HOME = {
     "TriageError": "errors",
     "Verdict": "model",
     "bundle": "bundle",
-    "capture_from_mapping": "model",
+    "capture_from_mapping": "capture_data",
     "classify": "engine",
     "extract": "envelope",
     "extract_envelope": "envelope",

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from triage.model import Action, Capture, Effect, Evidence, Kind, Retry, Tier, Verdict
+from triage.evidence import evidence_of, extraction_of, flags_of, last_words, windows_of
+from triage.model import Action, Capture, Effect, Kind, Retry, Tier, Verdict
 from triage.signals import Signals
 from triage.table import Row, Table
 
 __all__ = ["classify", "matching_rows", "signals_for"]
 
-_LONGEST_EVIDENCE = 300
-_MOST_EVIDENCE = 6
-_MOST_FOUND = 400
 _LONGEST_CAPTURED = 400
 
 
@@ -99,7 +97,7 @@ def _verdict(
     retry = _retry(signals, table, row, effect, captured)
     repeated = signals.repeats
     action = _action(signals, table, row, effect, captured, retry, mode, tier)
-    extraction = _extraction(signals)
+    extraction = extraction_of(signals)
     original = _original(signals, table, row)
     return Verdict(
         id=capture.id,
@@ -116,15 +114,15 @@ def _verdict(
         why=row.why,
         action=action,
         retry=retry,
-        evidence=_evidence(signals, table, found) or _last_words(signals, row),
+        evidence=evidence_of(signals, table, found) or last_words(signals, row),
         payload=extraction["value"] if extraction else None,
         extraction=extraction["facts"] if extraction else None,
-        flags=_flags(signals, row, repeated),
+        flags=flags_of(signals, row, repeated),
         also=(*original, *(_also(other) for other in others)),
         doc=f"rules/modes/{mode.doc}" if mode else None,
         warnings=tuple(signals.warnings),
         table=table.info(),
-        window=_window(signals),
+        window=windows_of(signals),
         agent=_agent(signals, row),
     )
 
@@ -248,77 +246,6 @@ def _action(
     )
 
 
-def _evidence(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[Evidence, ...]:
-    """The finds as evidence; of repeated finds the last, which stands nearer the cause."""
-    from triage.match import RAW
-    from triage.text import safe
-
-    evidence: list[Evidence] = []
-    seen: set[tuple[str, int]] = set()
-    for stream, start, end, pid in found[:_MOST_EVIDENCE]:
-        raw = pid == RAW
-        if pid >= 0:
-            spans = table.matcher.find_all(pid, stream.text, start, len(stream.text), _MOST_FOUND)
-            if spans:
-                start, end = spans[-1]
-        text = stream.raw if raw else stream.text
-        if end - start > _LONGEST_EVIDENCE:
-            end = start + _LONGEST_EVIDENCE
-        elif not raw:
-            start, end = _widened(text, start, end)
-        place = (stream.name, start)
-        if place in seen:
-            continue
-        seen.add(place)
-        first, last = stream.raw_span(start, end) if raw else stream.span(start, end)
-        line = stream.raw_line(start) if raw else stream.line(start)
-        evidence.append(Evidence(stream.name, line, first, last, safe(text[start:end])))
-    return tuple(evidence)
-
-
-def _last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
-    """The last line where the error would be, for rows that rest on the status alone."""
-    from triage.text import safe
-
-    stream = signals.error_stream
-    end = len(stream.text.rstrip())
-    if not end or row.verdict == "not_failure":
-        return ()
-    start = max(stream.text.rfind("\n", 0, end) + 1, end - _LONGEST_EVIDENCE)
-    first, last = stream.span(start, end)
-    return (Evidence(stream.name, stream.line(start), first, last, safe(stream.text[start:end])),)
-
-
-def _widened(text: str, start: int, end: int) -> tuple[int, int]:
-    """The whole line of a find, where it is short enough to be read."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    last = len(text) if last < 0 else last
-    return (first, last) if last - first <= _LONGEST_EVIDENCE else (start, end)
-
-
-def _extraction(signals: Signals) -> dict[str, Any] | None:
-    raw = signals.stdout.raw
-    if "{" not in raw and "[" not in raw:
-        return None
-    found = signals.extraction
-    if not found.found:
-        return None
-    start, end = signals.stdout.raw_span(found.start, found.end)
-    facts = {
-        "step": found.step,
-        "start": start,
-        "end": end,
-        "fragment": found.fragment,
-        "candidates": found.candidates,
-        "before": found.has_before,
-        "after": found.has_after,
-        "stripped": found.stripped,
-        "documents": found.documents,
-    }
-    return {"value": None if found.fragment else found.value, "facts": facts}
-
-
 def _original(signals: Signals, table: Table, row: Row) -> list[dict[str, Any]]:
     """Where a translated message would have gone in English (ruling 28)."""
     if row.row != 15:
@@ -355,34 +282,6 @@ def _also(row: Row) -> dict[str, Any]:
         "verdict": row.verdict,
         "mode": row.modes[0] if row.modes else None,
     }
-
-
-def _flags(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
-    flags = list(row.flags)
-    capture = signals.capture
-    if signals.hang:
-        flags.append("timed_out")
-    envelope = signals.envelope
-    status = signals.status
-    if envelope is not None and status is not None and envelope["ok"] is (status != 0):
-        flags.append("contradiction")
-    if signals.line is not None and signals.line.masks_status:
-        flags.append("masks_status")
-    if not signals.stdout.complete or not signals.stderr.complete:
-        flags.append("windowed")
-    if signals.stdout.undecodable or signals.stderr.undecodable:
-        flags.append("undecodable")
-    if capture.truncated:
-        flags.append("truncated")
-    if repeated:
-        flags.append("repeated")
-    return tuple(dict.fromkeys(flags))
-
-
-def _window(signals: Signals) -> dict[str, Any]:
-    if signals.merged:
-        return {"merged": dict(signals.stdout.window)}
-    return {"stdout": dict(signals.stdout.window), "stderr": dict(signals.stderr.window)}
 
 
 def _agent(signals: Signals, row: Row) -> Mapping[str, Any] | None:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
+from triage.capture_data import capture_from_mapping
 from triage.errors import CaptureError
-from triage.model import Capture, capture_from_mapping
+from triage.model import Capture
 
 __all__ = ["captures_of", "parse_capture"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from triage.model import Capture, capture_from_mapping
+from triage.capture_data import capture_from_mapping
+from triage.model import Capture
 
 __all__ = ["row_samples", "sample_capture"]
 

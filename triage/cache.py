@@ -1,6 +1,6 @@
-"""The compiled table on disk: JSON lines, found by content hash, ignored when in doubt.
+"""The compiled table on disk: found by content hash, ignored when in doubt.
 
-A compiled table is one header line and one line per section. Two places hold one: the package
+`triage.compiled` says what the bytes are. Two places hold them: the package
 (``rules/compiled.jsonl``, made when the wheel is built) and the user's cache folder. It counts
 only when its header names our format and the content hash of the rule files at hand, and its
 checksum holds. A small stamp file remembers sizes and times of the rule files so that a later
@@ -16,12 +16,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from triage.compiled import FORMAT, Parts, pack, unpack
 from triage.errors import LocatedIssue, RuleError
 from triage.table import Table
 
 __all__ = ["PACKAGED", "builtin_rules", "load_table", "write_packaged"]
 
-_FORMAT = "triage-table-1"
 PACKAGED = "compiled.jsonl"
 _FOLDERS = (("table", ".yaml"), ("sets", ".yaml"), ("modes", ".md"), ("agents", ".yaml"))
 _SINGLE = ("vocabulary.yaml", "effects.yaml", "bundle.yaml", "policy.yaml")
@@ -36,23 +36,6 @@ def builtin_rules() -> str:
     beside = os.path.join(os.path.dirname(here), "rules")
     inside = os.path.join(here, "rules")
     return inside if os.path.isdir(inside) else beside
-
-
-class _Sections:
-    """Sections parsed on first use: a verdict seldom needs more than two."""
-
-    __slots__ = ("_data", "_lines")
-
-    def __init__(self, lines: Mapping[str, bytes], data: Mapping[str, Any]) -> None:
-        self._lines = lines
-        self._data = dict(data)
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._data:
-            import json
-
-            self._data[name] = json.loads(self._lines[name])
-        return self._data[name]
 
 
 _builtin: Table | None = None
@@ -100,9 +83,9 @@ def _load(rules: Any, overlays: Sequence[Any], *, use_cache: bool = True) -> Tab
             _stamp(roots, files, digest)
             return _table(sections, digest, roots)
     data = _compile(roots, files, texts)
-    if use_cache and _write(_cache_file(digest), _lines(data, digest)):
+    if use_cache and _write(_cache_file(digest), pack(data, digest)):
         _stamp(roots, files, digest)
-    return _table(_Sections({}, data), digest, roots)
+    return _table(data, digest, roots)
 
 
 def write_packaged(rules: str) -> str:
@@ -112,11 +95,11 @@ def write_packaged(rules: str) -> str:
     digest = _digest([rules], files, texts)
     target = os.path.join(rules, PACKAGED)
     with open(target, "wb") as out:
-        out.write(_lines(_compile([rules], files, texts), digest))
+        out.write(pack(_compile([rules], files, texts), digest))
     return target
 
 
-def _table(sections: _Sections, digest: str, roots: Sequence[str]) -> Table:
+def _table(sections: Mapping[str, Any], digest: str, roots: Sequence[str]) -> Table:
     return Table(sections, content_hash=digest, roots=roots)
 
 
@@ -161,7 +144,7 @@ def _digest(roots: Sequence[str], files: Sequence[Listed], texts: Sequence[str])
     """The content hash: names relative to their roots, layers and bytes; no paths, no times."""
     from hashlib import blake2b
 
-    total = blake2b(_FORMAT.encode(), digest_size=16)
+    total = blake2b(FORMAT.encode(), digest_size=16)
     for (path, _, layer, *_), text in zip(files, texts, strict=True):
         name = _relative(path, roots[layer])
         data = text.encode()
@@ -232,42 +215,23 @@ def _stamped(roots: Sequence[str], files: Sequence[Listed]) -> str | None:
     except (OSError, ValueError):
         return None
     word, _, digest = first.partition(" ")
-    fresh = word == _FORMAT and facts == _facts(files) and len(digest) == 32 and digest.isalnum()
+    fresh = word == FORMAT and facts == _facts(files) and len(digest) == 32 and digest.isalnum()
     return digest if fresh else None
 
 
 def _stamp(roots: Sequence[str], files: Sequence[Listed], digest: str) -> None:
-    text = f"{_FORMAT} {digest}\n{_facts(files)}"
+    text = f"{FORMAT} {digest}\n{_facts(files)}"
     _write(_stamp_file(roots), text.encode("utf-8", "replace"))
 
 
-def _lines(data: Mapping[str, Any], digest: str) -> bytes:
-    import json
-
-    body = b"".join(
-        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        for value in data.values()
-    )
-    names = " ".join(data)
-    return f"{_FORMAT} {digest} {_checksum(names, body)} {names}\n".encode() + body
-
-
-def _checksum(names: str, body: bytes) -> str:
-    return f"{zlib.crc32(body, zlib.crc32(names.encode())):08x}"
-
-
-def _read(path: str | None, digest: str) -> _Sections | None:
+def _read(path: str | None, digest: str) -> Parts | None:
     if path is None:
         return None
     try:
         with open(path, "rb") as file:
-            header, _, body = file.read().partition(b"\n")
+            return unpack(file.read(), digest)
     except OSError:
         return None
-    words = header.decode("ascii", "replace").split(" ", 3)
-    if words[:2] != [_FORMAT, digest] or len(words) < 4 or words[2] != _checksum(words[3], body):
-        return None
-    return _Sections(dict(zip(words[3].split(" "), body.split(b"\n"), strict=False)), {})
 
 
 def _write(path: str | None, data: bytes) -> bool:

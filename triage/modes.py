@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from triage.model import Tier
     from triage.yaml_source import Source
 
-__all__ = ["LINES", "Mode", "from_data", "load_modes", "to_data"]
+__all__ = ["LINES", "Mode", "from_data", "load_modes", "mode_from_data", "to_data"]
 
 # The labels of the lines that grep finds, in the order in which a document shows them.
 LINES = ("Signature", "Tier", "Fallback", "First action", "Rows")
@@ -84,25 +84,41 @@ def load_modes(directory: Path, schema: Path | None = None) -> dict[int, Mode]:
     return {mode.id: mode for mode in sorted(modes, key=lambda mode: mode.id)}
 
 
-def to_data(modes: Mapping[int, Mode]) -> list[dict[str, Any]]:
-    """Plain JSON data of `modes` for the compiled table; `from_data` reads it back."""
-    return [asdict(mode) for mode in modes.values()]
+def to_data(modes: Mapping[int, Mode]) -> list[dict[str, Any] | None]:
+    """Plain JSON data of `modes` for the compiled table: §N at place N, None where there is none.
+
+    `from_data` reads all of it back, `mode_from_data` one entry: a verdict needs no more.
+    """
+    return [
+        asdict(modes[number]) if number in modes else None
+        for number in range(max(modes, default=-1) + 1)
+    ]
 
 
 def from_data(data: Any) -> dict[int, Mode]:
     """The modes that `to_data` wrote; raises `TriageError` when `data` has another shape."""
-    modes: dict[int, Mode] = {}
     try:
-        for entry in data:
-            fields: dict[str, Any] = {**entry}
-            for name in _TUPLES:
-                fields[name] = tuple(fields[name])
-            modes[fields["id"]] = Mode(**fields)
-        return modes
+        modes = [mode_from_data(entry) for entry in data if entry is not None]
+    except TypeError as error:
+        raise _misshapen(error) from None
+    return {mode.id: mode for mode in modes}
+
+
+def mode_from_data(data: Any) -> Mode:
+    """The mode that is one entry of `to_data`; raises `TriageError` as `from_data` does."""
+    try:
+        fields: dict[str, Any] = {**data}
+        for name in _TUPLES:
+            fields[name] = tuple(fields[name])
+        return Mode(**fields)
     except (TypeError, KeyError) as error:
-        raise TriageError(
-            "compiled modes", f"not what this version writes: {error}", "compile the rules again"
-        ) from None
+        raise _misshapen(error) from None
+
+
+def _misshapen(error: Exception) -> TriageError:
+    return TriageError(
+        "compiled modes", f"not what this version writes: {error}", "compile the rules again"
+    )
 
 
 class _Document:

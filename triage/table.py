@@ -51,6 +51,7 @@ class Table:
 
     __slots__ = (
         "_derived",
+        "_modes",
         "_rows",
         "_sections",
         "hash",
@@ -79,6 +80,7 @@ class Table:
         self.matcher = Matcher(hot["patterns"], hot["predicates"])
         self.prefilter = Prefilter(hot, prefilter)
         self._rows: dict[int, Row] = {}
+        self._modes: dict[int, Mode] = {}
         self._derived: dict[str, Any] = {}
 
     def __len__(self) -> int:
@@ -124,12 +126,11 @@ class Table:
 
     def mode(self, number: int) -> Mode:
         """Return the document of §`number`."""
-        modes = self._derived.get("modes")
-        if modes is None:
-            from triage.modes import from_data
+        mode: Mode | None = self._modes.get(number)
+        if mode is None:
+            from triage.modes import mode_from_data
 
-            modes = self._derived["modes"] = from_data(self._sections["modes"])
-        mode: Mode = modes[number]
+            mode = self._modes[number] = mode_from_data(self._sections["modes"][number])
         return mode
 
     @property

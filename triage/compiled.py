@@ -1,0 +1,137 @@
+"""The compiled table as bytes: one header line, then parts that are parsed when they are asked for.
+
+A verdict needs a few rows and a few patterns of some thousand. So what is asked for by number is
+written one JSON value a line and parsed by the line; a fresh process reads the whole file (a
+megabyte costs a quarter of a millisecond) and parses some kilobytes of it. All of it is JSON,
+nothing that could be executed.
+
+The header names format, content hash, checksum of all that follows it, and each part with its
+length in bytes. A part is ``section`` or ``section/key``; one whose name ends in ``*`` is a list by
+lines.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["FORMAT", "Lines", "Parts", "pack", "unpack"]
+
+FORMAT = "triage-table-2"
+
+# Sections whose keys are parts of their own, and the lists that are looked up by number.
+_OPENED = ("hot",)
+_BY_LINE = ("hot/patterns", "hot/clauses", "hot/predicates", "hot/rows", "hot/gates", "modes")
+
+
+class Lines(Sequence[Any]):
+    """A list of JSON values, each parsed when it is first asked for."""
+
+    __slots__ = ("_lines", "_values")
+
+    def __init__(self, block: bytes) -> None:
+        self._lines = block.split(b"\n") if block else []
+        self._values: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[index] for index in range(*number.indices(len(self)))]
+        if number < 0:
+            number += len(self)
+        value = self._values.get(number, self)
+        if value is self:
+            value = self._values[number] = _parsed(self._lines[number])
+        return value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (list, Lines)) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Parts(Mapping[str, Any]):
+    """Named parts, each parsed when it is first asked for."""
+
+    __slots__ = ("_blocks", "_values")
+
+    def __init__(self, blocks: Mapping[str, bytes]) -> None:
+        """`blocks` maps a part's name, with its ``*``, to its bytes."""
+        self._blocks: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}
+        for name, block in blocks.items():
+            section, slash, key = name.partition("/")
+            if slash:
+                self._blocks.setdefault(section, {})[key] = block
+            else:
+                self._blocks[name] = block
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values.get(name, self)
+        if value is self:
+            value = self._values[name] = self._made(name)
+        return value
+
+    def _made(self, name: str) -> Any:
+        lines = self._blocks.get(f"{name}*")
+        if lines is not None:
+            return Lines(lines)
+        block = self._blocks[name]
+        return Parts(block) if isinstance(block, dict) else _parsed(block)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.removesuffix("*") for name in self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+
+def pack(data: Mapping[str, Any], digest: str) -> bytes:
+    """Return the sections of a compiled table as bytes that name `digest` as their content."""
+    blocks: dict[str, bytes] = {}
+    for section, value in data.items():
+        inner = value if section in _OPENED else {"": value}
+        for key, part in inner.items():
+            name = f"{section}/{key}" if key else section
+            if name in _BY_LINE:
+                blocks[f"{name}*"] = b"\n".join(map(_written, part))
+            else:
+                blocks[name] = _written(part)
+    body = b"\n".join(blocks.values())
+    names = " ".join(f"{name} {len(block)}" for name, block in blocks.items())
+    return f"{FORMAT} {digest} {_checksum(names, body)} {names}\n".encode() + body
+
+
+def unpack(data: bytes, digest: str) -> Parts | None:
+    """Return the parts of what `pack` made; None for another table, another format, or damage."""
+    header, _, body = data.partition(b"\n")
+    words = header.decode("ascii", "replace").split(" ", 3)
+    if words[:2] != [FORMAT, digest] or len(words) < 4 or words[2] != _checksum(words[3], body):
+        return None
+    # The checksum holds, so the names are as `pack` wrote them.
+    names = words[3].split(" ")
+    blocks: dict[str, bytes] = {}
+    start = 0
+    for name, size in zip(names[::2], map(int, names[1::2]), strict=True):
+        blocks[name] = body[start : start + size]
+        start += size + 1
+    return Parts(blocks)
+
+
+def _checksum(names: str, body: bytes) -> str:
+    return f"{zlib.crc32(body, zlib.crc32(names.encode())):08x}"
+
+
+def _written(value: Any) -> bytes:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _parsed(block: bytes) -> Any:
+    import json
+
+    return json.loads(block)

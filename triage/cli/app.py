@@ -26,6 +26,10 @@ VERBS = {
     "run": "running",
     "init": "running",
     "agent": "agents",
+    "lint": "quality",
+    "test": "quality",
+    "new": "quality",
+    "docs": "quality",
 }
 
 

@@ -1,148 +1,120 @@
-"""Rule folders of a few rows for tests, with our schemas, modes and policy around them."""
+"""Rule folders of a few rows, written for one test and compiled like any other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
+
+from triage.cache import load_table
+from triage.engine import signals_for
+from triage.model import Capture
+from triage.signals import Signals
+from triage.table import Table
+
+__all__ = ["RULES", "Condition", "add_overlay", "row", "write_rules"]
 
 RULES = Path(__file__).parent.parent / "rules"
-
-NOTHING = '{exit_code: 0, command: ls, stdout: "a\\n"}'
-
-# A table that lint has nothing against: each row has what the others lack.
-SOUND = {
-    "04-command-not-found": """\
-rows:
-  - id: not-found
-    row: 4
-    modes: [20]
-    when:
-      exit: 127
-      stderr: 'command not found$'
-    why: The shell says that there is no such program.
-    match:
-      - {exit_code: 127, command: jqq, stderr: 'bash: jqq: command not found'}
-    no_match:
-      - {exit_code: 1, command: jqq, stderr: 'bash: jqq: command not found'}
-      - {exit_code: 127, command: jqq, stderr: 'something else'}
-""",
-    "16-prose-exit": """\
-rows:
-  - id: file-missing
-    row: 16
-    modes: [29]
-    when:
-      exit: nonzero
-      stderr: ': No such file or directory$'
-    why: A path in the call is wrong, or it ran elsewhere.
-    match:
-      - {exit_code: 2, command: ls x, stderr: 'ls: x: No such file or directory'}
-    no_match:
-      - {exit_code: 0, command: ls x, stderr: 'ls: x: No such file or directory'}
-      - {exit_code: 2, command: ls x, stderr: 'ls: x: Permission denied'}
-  - id: unexplained
-    row: 16
-    flags: [unclassified]
-    when: {exit: nonzero}
-    why: Every failure that no row above explains.
-    match:
-      - {exit_code: 1, command: tool, stderr: 'it went wrong'}
-    no_match:
-      - {exit_code: 0, command: tool}
-""",
-    "99-clean-exit": """\
-rows:
-  - id: clean
-    verdict: not_failure
-    when: {}
-    why: It ended with 0 and nothing says otherwise.
-    match:
-      - {exit_code: 0, command: ls}
-    no_match:
-      - {exit_code: 1, command: ls}
-""",
-}
+# What a table has beside its rows; linked, so that a folder costs nothing.
+_AROUND = ("modes", "effects.yaml", "bundle.yaml", "policy.yaml")
 
 
-def rules_folder(
-    folder: Path, chapters: Mapping[str, str] | None = None, vocabulary: str = "{}\n"
-) -> Path:
-    """Write a rules folder: `chapters` replace or join those of `SOUND`."""
-    folder.mkdir(parents=True)
-    for name in ("schema", "modes", "agents", "bundle.yaml", "policy.yaml"):
-        (folder / name).symlink_to(RULES / name)
-    (folder / "vocabulary.yaml").write_text(vocabulary, encoding="utf-8")
-    (folder / "table").mkdir()
-    for name, text in {**SOUND, **(chapters or {})}.items():
-        (folder / "table" / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return folder
-
-
-def one_row(row_id: str, when: str, **others: str) -> str:
-    """A chapter of one row, for planting a defect; `others` replace its other keys."""
-    keys = {
-        "row": "11",
-        "modes": "[19]",
-        "why": "A row that a test plants a defect in.",
-        "match": "[{exit_code: 1, command: tool, stderr: 'planted symptom 7'}]",
-        "no_match": f"[{NOTHING}]",
-        **others,
+def row(row_id: str, when: Any, **keys: Any) -> dict[str, Any]:
+    """A row with all that a row must have."""
+    return {
+        "id": row_id,
+        "when": when,
+        "why": "Written for a test, which says what it is for.",
+        "match": [{"exit_code": 1}],
+        "no_match": [{"exit_code": 0}],
+        **keys,
     }
-    lines = [f"  - id: {row_id}", f"    when: {when}"]
-    lines += [f"    {key}: {value}" for key, value in keys.items()]
-    return "rows:\n" + "\n".join(lines) + "\n"
 
 
-def case_text(
-    case_id: str,
-    row: int | None,
-    capture: str,
+def write_rules(
+    folder: Path,
+    chapters: Mapping[str, Any],
     *,
-    modes: str = "[]",
-    row_alt: str = "[]",
-    tool: str = "tool",
-    source: str = "recorded",
-) -> str:
-    """A corpus case as YAML; `capture` is flow style."""
-    verdict = "not_failure" if row is None else "failure"
-    return f"""\
-id: {case_id}
-tool: {tool}
-source: {source}
-capture: {capture}
-expect:
-  verdict: {verdict}
-  row: {"null" if row is None else row}
-  row_alt: {row_alt}
-  modes: {modes}
-labelled_by: the test
-why: a case of a test
-"""
+    vocabulary: Any = None,
+    sets: Mapping[str, Any] | None = None,
+    bare: bool = False,
+) -> Path:
+    """Write a rule folder; `chapters` maps a chapter's name to its rows, or to the text itself.
 
-
-def corpus_folder(folder: Path, cases: Mapping[str, str]) -> Path:
-    """Write a corpus; keys are chapter/id."""
-    for name, text in cases.items():
-        path = folder / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    `bare` leaves out what only a whole verdict needs, the 77 documents above all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "schema").symlink_to(RULES / "schema")
+    if bare:
+        (folder / "modes").mkdir()
+    for name in () if bare else _AROUND:
+        (folder / name).symlink_to(RULES / name)
+    _write(folder, chapters, vocabulary, sets)
     return folder
 
 
-# Cases that reach every row of `SOUND`.
-SOUND_CASES = {
-    "04-command-not-found/jqq": case_text(
-        "jqq", 4, "{exit_code: 127, command: jqq ., stderr: 'bash: jqq: command not found'}",
-        modes="[20]", tool="jqq",
-    ),
-    "16-prose-exit/ls": case_text(
-        "ls", 16, "{exit_code: 2, command: ls y, stderr: 'ls: y: No such file or directory'}",
-        modes="[29, 30]", tool="ls",
-    ),
-    "16-prose-exit/odd": case_text(
-        "odd", 16, "{exit_code: 3, command: odd, stderr: 'oh no'}", tool="odd"
-    ),
-    "99-clean-exit/fine": case_text(
-        "fine", None, "{exit_code: 0, command: ls, stdout: 'a'}", tool="ls"
-    ),
-}  # fmt: skip
+def add_overlay(
+    folder: Path,
+    chapters: Mapping[str, Any],
+    *,
+    vocabulary: Any = None,
+    sets: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write an overlay: what it adds, and nothing of what a table must have."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder, chapters, vocabulary, sets)
+    return folder
+
+
+def _write(
+    folder: Path, chapters: Mapping[str, Any], vocabulary: Any, sets: Mapping[str, Any] | None
+) -> None:
+    for name, rows in chapters.items():
+        data = {"rows": rows} if isinstance(rows, list) else rows
+        _dump(folder / "table" / f"{name}.yaml", data)
+    if vocabulary is not None:
+        _dump(folder / "vocabulary.yaml", vocabulary)
+    for name, data in (sets or {}).items():
+        _dump(folder / "sets" / f"{name}.yaml", data)
+
+
+def _dump(path: Path, data: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = data if isinstance(data, str) else yaml.safe_dump(data, sort_keys=False)
+    path.write_text(text, encoding="utf-8")
+
+
+class Condition:
+    """One `when:` compiled into a table of one row; ask it about captures."""
+
+    def __init__(self, folder: Path, when: Any, **more: Any) -> None:
+        self.table: Table = load_table(
+            write_rules(folder, {"10-one": [row("one", when)]}, bare=True, **more), cache=False
+        )
+
+    def signals(self, **capture: Any) -> Signals:
+        """The signals of a capture as the engine would make them."""
+        return signals_for(Capture(**{"exit_code": 1, **capture}), self.table)
+
+    def evidence(self, **capture: Any) -> list[str] | None:
+        """The texts that made it true, None where it is false.
+
+        The answer must not depend on the prefilter, and a row that holds must be looked at.
+        """
+        signals = self.signals(**capture)
+        condition = self.table.row(0).when
+        found: list[Any] = []
+        holds = self.table.matcher.holds(condition, signals, found)
+        every = Signals(signals.capture, self.table)
+        assert self.table.matcher.holds(condition, every, []) is holds, "the prefilter decided"
+        if not holds:
+            assert not found, "evidence of a condition that is false"
+            return None
+        assert 0 in self.table.prefilter.rows(signals, signals.possible), "the index passed it over"
+        return [(s.raw if pid == -1 else s.text)[start:end] for s, start, end, pid in found]
+
+    def holds(self, **capture: Any) -> bool:
+        """Whether the condition is true of a capture; exit status 1 where none is given."""
+        return self.evidence(**capture) is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_rules import (
+from sound_rules import (
     NOTHING,
     SOUND,
     SOUND_CASES,

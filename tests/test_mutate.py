@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_rules import SOUND_CASES, corpus_folder, one_row, rules_folder
+from sound_rules import SOUND_CASES, corpus_folder, one_row, rules_folder
 
 from triage.cache import load_table
 from triage.cases import load_cases

@@ -15,6 +15,7 @@ _AWK_PRINTS = re.compile(r"\bprintf?\b")
 _SED_ADDRESS = re.compile(r"\s*(?:[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+)")
 _SED_BLANK = re.compile(r"[\s;{}]*")
 _SED_TEXT = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
+_SED_LINE = re.compile(r"[^\n]*")
 _SED_LABEL = re.compile(r"[^;\n}]*")
 _SED_FLAGS = re.compile(r"[gpiImM0-9]*")
 _SED_SIMPLE = frozenset("=dDgGhHnNpPxlqQzF")
@@ -55,8 +56,10 @@ def sed_writes(script: str) -> str:
         if command in _SED_SIMPLE:
             while position < len(script) and script[position] in " \t0123456789":
                 position += 1
-        elif command in "aicrRv#":
+        elif command in "aic":
             position = _end(_SED_TEXT, script, position)
+        elif command in "rRv#":
+            position = _end(_SED_LINE, script, position)
         elif command in ":btT":
             position = _end(_SED_LABEL, script, position)
         elif command in "sy":

@@ -14,7 +14,7 @@ from triage.shell_line import Word, read_word
 if TYPE_CHECKING:
     from tree_sitter import Node as Syntax
 
-__all__ = ["comment_doubts", "lost_words", "substitutions", "text_of"]
+__all__ = ["comment_doubts", "crosses_lines", "lost_words", "substitutions", "text_of"]
 
 _SUBSTITUTIONS = frozenset(["command_substitution", "process_substitution"])
 _LITERAL = frozenset(["raw_string", "ansi_c_string"])
@@ -74,6 +74,16 @@ def lost_words(source: bytes, node: Syntax) -> tuple[Word, ...]:
         found.extend(read_word(part.decode("utf-8", "replace")) for part in gap.split())
         at = child.end_byte
     return tuple(found)
+
+
+def crosses_lines(source: bytes, node: Syntax) -> bool:
+    """Whether a command goes on behind a line end: the grammar overlooks some after a pipeline."""
+    children = node.children
+    for before, after in zip(children, children[1:], strict=False):
+        gap = source[before.end_byte : after.start_byte]
+        if b"\n" in gap.replace(b"\\\n", b"").replace(b"\\\r\n", b""):
+            return True
+    return False
 
 
 def _runs(text: bytes) -> bool:

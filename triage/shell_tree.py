@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from triage.shell_leaves import comment_doubts, lost_words, substitutions, text_of
+from triage.shell_leaves import comment_doubts, crosses_lines, lost_words, substitutions, text_of
 from triage.shell_line import (
     Branch,
     Node,
@@ -151,6 +151,7 @@ class _Reader:
         self, node: Syntax, tokens: list[Node | str], depth: int
     ) -> list[Syntax | Simple | str]:
         """Take a redirected command apart: the command, its redirections, what follows them."""
+        self.whole = self.whole and not crosses_lines(self.source, node)
         body = node.child_by_field_name("body")
         items: list[Syntax | Simple | str] = [Simple(lost_words(self.source, node))]
         if body is not None:
@@ -220,6 +221,7 @@ class _Reader:
             return None
         if node.type == "heredoc_redirect":
             return self.heredoc_redirect(node, depth)
+        self.whole = self.whole and not crosses_lines(self.source, node)
         operator, target = "", ""
         words: list[Word] = []
         for child in node.children:
@@ -260,6 +262,7 @@ class _Reader:
 
     def command(self, node: Syntax, depth: int) -> Simple:
         self.commands += node.type in _COMMANDS
+        self.whole = self.whole and not crosses_lines(self.source, node)
         words: list[Word] = []
         env: list[tuple[str, Word]] = []
         extras = Simple()

@@ -54,10 +54,13 @@ class Tree(NamedTuple):
 
 def owners(tree: Tree, status: int | None, pipestatus: tuple[int, ...] = ()) -> tuple[int, ...]:
     """Return the indices of the commands that may have set `status`, in the order of the line."""
-    found = _any(tree, _Seen(True, status, pipestatus)) if not status else []
+    search = _Search()
+    found: frozenset[int] = frozenset()
+    if not status:
+        found |= search.shell(tree, _Seen(True, status, pipestatus))
     if status != 0:
-        found = found + _any(tree, _Seen(False, status, pipestatus))
-    return tuple(sorted({leaf.stage for leaf in found}))
+        found |= search.shell(tree, _Seen(False, status, pipestatus))
+    return tuple(sorted(found))
 
 
 class _Seen(NamedTuple):
@@ -69,115 +72,135 @@ class _Seen(NamedTuple):
 
 
 _FAILED = _Seen(False)
+_NOBODY: frozenset[int] = frozenset()
+# `exit` hands on the status before it; a line where that happens more often is nobody's.
+_MOST_EXITS = 50
 
 
-def _any(tree: Tree, seen: _Seen) -> list[Tree]:
-    """Return who may own the status of a shell that runs `tree`: its end, or an early `exit`."""
-    return [*_find(tree, seen), *_exits(tree, seen)]
+class _Search:
+    """One search; answers are remembered, since conditions and exits lead to them twice."""
 
+    __slots__ = ("ends", "fixed")
 
-def _find(tree: Tree, seen: _Seen) -> list[Tree]:
-    kind = tree.kind
-    if kind == "leaf":
-        return [tree] if _fits(tree, seen) else []
-    if kind in ("background", "nobody"):
-        return []
-    if kind == "not":
-        return _find(tree.parts[0], _Seen(not seen.ok))
-    if kind == "pipe":
-        return _of_pipe(tree, seen)
-    if kind == "list":
-        return _of_list(tree, seen, len(tree.parts) - 1)
-    if kind == "seq":
-        return _of_sequence(tree, seen, len(tree.parts) - 1)
-    if kind == "subshell":
-        return _any(tree.parts[0], seen)
-    found = [leaf for body in tree.parts[tree.conditions :] for leaf in _find(body, seen)]
-    if seen.ok and tree.conditions and not tree.exhaustive:
-        # No branch was taken: the condition's "no" became the status 0.
-        for condition in tree.parts[: tree.conditions]:
-            found += _find(condition, _FAILED)
-    return found
+    def __init__(self) -> None:
+        self.ends: dict[tuple[int, _Seen], frozenset[int]] = {}
+        self.fixed: set[int] = set()
 
+    def shell(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        """Who may own the status of a shell that runs `tree`: its end, or an early `exit`."""
+        return self.end(tree, seen) | self.exits(tree, seen)
 
-def _fits(leaf: Tree, seen: _Seen) -> bool:
-    if leaf.gives < 0:
-        return True
-    return leaf.gives == seen.status if seen.status else (leaf.gives == 0) == seen.ok
+    def end(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        """Who may own the status where `tree` runs to its end."""
+        key = (id(tree), seen)
+        if key not in self.ends:
+            self.ends[key] = self._end(tree, seen)
+        return self.ends[key]
 
+    def _end(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        kind = tree.kind
+        if kind == "leaf":
+            return self.leaf(tree, seen)
+        if kind in ("background", "nobody"):
+            return _NOBODY
+        if kind == "not":
+            return self.end(tree.parts[0], _Seen(not seen.ok))
+        if kind == "pipe":
+            return self.pipe(tree, seen)
+        if kind == "list":
+            return self.chain(tree, seen, len(tree.parts) - 1)
+        if kind == "seq":
+            return self.sequence(tree, seen, len(tree.parts) - 1)
+        if kind == "subshell":
+            return self.shell(tree.parts[0], seen)
+        found = _NOBODY.union(*(self.end(body, seen) for body in tree.parts[tree.conditions :]))
+        if seen.ok and tree.conditions and not tree.exhaustive:
+            # No branch was taken: the condition's "no" became the status 0.
+            conditions = tree.parts[: tree.conditions]
+            found = found.union(*(self.end(condition, _FAILED) for condition in conditions))
+        return found
 
-def _of_pipe(tree: Tree, seen: _Seen) -> list[Tree]:
-    parts, codes = tree.parts, seen.pipestatus
-    if len(codes) == len(parts):
-        failed = [i for i, code in enumerate(codes) if code != 0]
-        if seen.status:
-            failed = [i for i in failed if codes[i] == seen.status] or failed
-        chosen = failed or [len(parts) - 1]
-        return [leaf for i in chosen for leaf in _any(parts[i], _Seen(codes[i] == 0, codes[i]))]
-    bare = _Seen(seen.ok, seen.status)
-    if tree.pipefail and not seen.ok:
-        return [leaf for part in parts for leaf in _any(part, bare)]
-    return _any(parts[-1], bare)
+    def leaf(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        if tree.gives >= 0:
+            self.fixed.add(tree.stage)
+            fits = tree.gives == seen.status if seen.status else (tree.gives == 0) == seen.ok
+            if not fits:
+                return _NOBODY
+        return frozenset([tree.stage])
 
+    def pipe(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        parts, codes = tree.parts, seen.pipestatus
+        if len(codes) == len(parts):
+            failed = [i for i, code in enumerate(codes) if code != 0]
+            if seen.status:
+                failed = [i for i in failed if codes[i] == seen.status] or failed
+            chosen = failed or [len(parts) - 1]
+            return _NOBODY.union(
+                *(self.shell(parts[i], _Seen(codes[i] == 0, codes[i])) for i in chosen)
+            )
+        bare = _Seen(seen.ok, seen.status)
+        if tree.pipefail and not seen.ok:
+            return _NOBODY.union(*(self.shell(part, bare) for part in parts))
+        return self.shell(parts[-1], bare)
 
-def _of_list(tree: Tree, seen: _Seen, last: int) -> list[Tree]:
-    """Find the owners of the first parts of an `&&`/`||` chain, up to `last`."""
-    found: list[Tree] = []
-    for position in range(last, -1, -1):
-        part = tree.parts[position]
-        if position and part.passes:
-            continue
-        here = _find(part, seen)
-        found += here
-        if not position:
-            break
-        decided = seen.ok if tree.ops[position - 1] == "&&" else not seen.ok
-        # `a || exit 1`: exit gives the status, but it is `a` that failed.
-        if decided and (seen.ok or not here or any(leaf.gives < 0 for leaf in here)):
-            break
-        if decided:
-            return found + _of_list(tree, _FAILED, position - 1)
-    return found
+    def chain(self, tree: Tree, seen: _Seen, last: int) -> frozenset[int]:
+        """Find the owners of the first parts of an `&&`/`||` chain, up to `last`."""
+        found: set[int] = set()
+        for position in range(last, -1, -1):
+            part = tree.parts[position]
+            if position and part.passes:
+                continue
+            here = self.end(part, seen)
+            found |= here
+            if not position:
+                break
+            decided = seen.ok if tree.ops[position - 1] == "&&" else not seen.ok
+            # `a || exit 1`: exit gives the status, but it is `a` that failed.
+            if decided and (seen.ok or not here or not here <= self.fixed):
+                break
+            seen = _FAILED if decided else seen
+        return frozenset(found)
 
+    def sequence(self, tree: Tree, seen: _Seen, last: int) -> frozenset[int]:
+        """Find the owners of the first parts of a `;` list, up to `last`."""
+        while last > 0 and tree.parts[last].passes:
+            last -= 1
+        found = self.end(tree.parts[last], seen)
+        if seen.ok:
+            return found
+        watched = (position for position in tree.watched if position < last)
+        return found.union(*(self.end(tree.parts[position], seen) for position in watched))
 
-def _of_sequence(tree: Tree, seen: _Seen, last: int) -> list[Tree]:
-    """Find the owners of the first parts of a `;` list, up to `last`."""
-    while last > 0 and tree.parts[last].passes:
-        last -= 1
-    found = _find(tree.parts[last], seen)
-    if not seen.ok:
-        for position in tree.watched:
-            if position < last:
-                found += _find(tree.parts[position], seen)
-    return found
-
-
-def _exits(tree: Tree, seen: _Seen) -> list[Tree]:
-    """Find who may own the status when an `exit` inside ends the whole shell."""
-    if tree.kind == "leaf":
-        return [tree] if tree.leaves and not tree.passes and _fits(tree, seen) else []
-    if tree.kind in ("subshell", "pipe", "background", "nobody"):
-        return []
-    found: list[Tree] = []
-    for position, part in enumerate(tree.parts):
-        inside = _exits(part, seen)
-        found += inside
-        handed_on = _begins_with_exit(part)
-        if tree.kind in ("if", "loop") and position >= tree.conditions and handed_on:
-            for condition in tree.parts[: tree.conditions]:
-                found += _find(condition, seen)
-        elif tree.kind == "seq" and position and handed_on:
-            found += _of_sequence(tree, seen, position - 1)
-        elif tree.kind == "list" and position and handed_on:
-            found += _of_list(tree, seen, position - 1)
-        elif tree.kind == "list" and position and inside and tree.ops[position - 1] == "||":
-            found += _of_list(tree, _FAILED, position - 1)
-    return found
+    def exits(self, tree: Tree, seen: _Seen) -> frozenset[int]:
+        """Who may own the status when an `exit` inside ends the whole shell."""
+        kind = tree.kind
+        if kind == "leaf":
+            return self.leaf(tree, seen) if tree.leaves and not tree.passes else _NOBODY
+        if kind in ("subshell", "pipe", "background", "nobody"):
+            return _NOBODY
+        found: set[int] = set()
+        handed_on = 0
+        for position, part in enumerate(tree.parts):
+            inside = self.exits(part, seen)
+            found |= inside
+            passes = _begins_with_exit(part)
+            before = inside and kind == "list" and position and tree.ops[position - 1] == "||"
+            if not (passes or before) or handed_on > _MOST_EXITS:
+                continue
+            handed_on += 1
+            if kind in ("if", "loop") and position >= tree.conditions:
+                for condition in tree.parts[: tree.conditions]:
+                    found |= self.end(condition, seen)
+            elif kind == "seq" and position:
+                found |= self.sequence(tree, seen, position - 1)
+            elif kind == "list" and position:
+                found |= self.chain(tree, seen if passes else _FAILED, position - 1)
+        return frozenset(found)
 
 
 def _begins_with_exit(tree: Tree) -> bool:
     """Whether the first thing a part does may be to hand on the status before it."""
-    while tree.kind in ("list", "seq", "group", "if", "loop") and tree.parts:
+    while tree.kind in ("list", "seq", "group", "subshell", "if", "loop") and tree.parts:
         tree = tree.parts[0]
     return tree.passes
 
@@ -197,7 +220,8 @@ def hides_failure(tree: Tree) -> bool:
     if kind == "pipe" and not tree.pipefail:
         unwatched = list(parts[:-1])
     elif kind == "seq" and not (len(parts) == 2 and parts[1].passes):
-        unwatched = [part for i, part in enumerate(parts[:-1]) if i not in tree.watched]
+        watched = set(tree.watched)
+        unwatched = [part for i, part in enumerate(parts[:-1]) if i not in watched]
     return any(not _is_quiet(part) for part in unwatched) or any(map(hides_failure, parts))
 
 

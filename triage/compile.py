@@ -13,7 +13,7 @@ from typing import Any
 from triage.conditions import Expander
 from triage.errors import LocatedIssue, RuleError
 from triage.exits import EXIT_CLASSES
-from triage.index import keys_of
+from triage.index import gates_of
 from triage.yaml_source import Source, load_yaml
 
 __all__ = ["SECTIONS", "RuleFile", "compile_rules", "validator"]
@@ -323,11 +323,11 @@ def _hot(compiler: _Compiler, expander: Expander, predicates: list[Any]) -> dict
     # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
     scanned = sorted(_scanned([row["when"] for row in compiler.rows] + predicates))
     has_clauses = [bool(item.clauses) for item in needed]
+    gates = [gates_of(row["when"], predicates, has_clauses) for row in compiler.rows]
     index: dict[str, list[int]] = {}
-    for number, row in enumerate(compiler.rows):
-        _, keys = keys_of(row["when"], predicates, has_clauses)
-        for key in keys:
-            index.setdefault(key, []).append(number)
+    for number, gate in enumerate(gates):
+        for key in gate[0] if gate else ("always",):
+            index.setdefault(str(key), []).append(number)
     return {
         "patterns": sources,
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
@@ -337,6 +337,8 @@ def _hot(compiler: _Compiler, expander: Expander, predicates: list[Any]) -> dict
         "predicate_names": list(expander.predicates),
         "rows": compiler.rows,
         "index": dict(sorted(index.items())),
+        # What a row needs beside the key it is filed under.
+        "gates": [gate[1:] for gate in gates],
     }
 
 

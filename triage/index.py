@@ -1,80 +1,106 @@
-"""Which rows can match at all: each row is filed under keys of which one must be active.
+"""Which rows can match at all: each row has gates, sets of keys of which one must be active.
 
-A key is necessary: a row is only looked at when a pattern of it may match, its exit status or
-program is there, the call hung, JSON is there. Skipping is never a guess (tests compare whole
-verdicts with the index on and off), so it changes the cost of a verdict, not the verdict.
+A key is a pattern that may match, an exit status or class, a program, "the call hung", "there is
+JSON". All gates of a row are necessary for it, so a row with a closed one can't match: skipping is
+never a guess (tests compare whole verdicts with the index on and off). It changes the cost of a
+verdict, not the verdict. A row is filed under the keys of its first gate; a gate with one of the
+`DEAR` keys is asked last, because its answer has to be worked out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["ALWAYS", "keys_of"]
+__all__ = ["DEAR", "gates_of"]
 
-ALWAYS = frozenset({"always"})
-# Costs say how often a key is active on ordinary captures; only their order matters.
-_NEVER_RARE = 1000.0
+# Costs say how often a set is active on ordinary captures; only their order matters.
 _COMMON_EXITS = {0: 600.0, 1: 400.0, 2: 200.0}
 _CLASS_COST = {"zero": 600.0, "nonzero": 700.0, "status": 600.0}
+_DEAR_COST = 900.0
 _MAX_RANGE = 130
 _BIG = 30_000
+_DEEPEST = 50
 
-Keyed = tuple[float, frozenset[str]]
+# Keys that `triage.prefilter` works out only for a row that has passed its other gates.
+DEAR = frozenset({"agent", "cut", "envelope", "json_wanted", "masks_status", "polluted"})
 
-
-def keys_of(
-    node: Sequence[Any], predicates: Sequence[Any], has_clauses: Sequence[bool], depth: int = 0
-) -> Keyed:
-    """Return (cost, keys) of a compiled condition; keys is `ALWAYS` where nothing is necessary."""
-    if depth > 50:
-        return _NEVER_RARE, ALWAYS
-    word = node[0]
-    if word == "all":
-        keyed = [keys_of(child, predicates, has_clauses, depth + 1) for child in node[1]]
-        return min(keyed, key=lambda item: item[0], default=(_NEVER_RARE, ALWAYS))
-    if word == "any":
-        return _union(keys_of(child, predicates, has_clauses, depth + 1) for child in node[1])
-    if word == "is":
-        return keys_of(predicates[node[1]], predicates, has_clauses, depth + 1)
-    if word == "text":
-        return _patterns(node[3], has_clauses)
-    if word == "language":
-        known = _union(keys_of(child, predicates, has_clauses, depth + 1) for child in node[2])
-        if not node[3]:
-            return known
-        failed = 500.0, frozenset({"class:nonzero", "class:unknown"})
-        return _union([known, failed]) if node[2] else failed
-    if word == "exit":
-        return _exit(node[1])
-    if word == "command":
-        return _command(node)
-    return _simple(node)
+# A pattern by its number, anything else by its name.
+Key = int | str
+# (cost, keys): one of the keys must be active.
+Gate = tuple[float, frozenset[Key]]
 
 
-def _union(items: Any) -> Keyed:
-    cost, keys = 0.0, frozenset[str]()
-    for item_cost, item_keys in items:
-        cost += item_cost
-        keys |= item_keys
-    return (_NEVER_RARE, ALWAYS) if not keys or "always" in keys else (cost, keys)
+def gates_of(
+    when: Sequence[Any], predicates: Sequence[Any], has_clauses: Sequence[bool]
+) -> list[list[Key]]:
+    """Return the sets of keys of which each must have an active one, the rarest set first.
+
+    `when` is a compiled condition, `has_clauses` says which patterns need a literal. A condition
+    that nothing is necessary for has no set at all.
+    """
+    gates = _Gates(predicates, has_clauses).of(when, 0)
+    ordered = sorted(set(gates), key=lambda gate: (gate[0], len(gate[1]), _sorted(gate[1])))
+    return [_sorted(keys) for _, keys in ordered]
 
 
-def _patterns(pids: Sequence[int], has_clauses: Sequence[bool]) -> Keyed:
-    if not all(has_clauses[pid] for pid in pids):
-        return _NEVER_RARE, ALWAYS
-    return min(4.0 * len(pids), 200.0), frozenset(f"p:{pid}" for pid in pids)
+def _sorted(keys: Iterable[Key]) -> list[Key]:
+    return sorted(keys, key=lambda key: (isinstance(key, str), str(key).zfill(8)))
 
 
-def _exit(items: Sequence[Any]) -> Keyed:
-    cost, keys = 0.0, set()
+class _Gates:
+    def __init__(self, predicates: Sequence[Any], has_clauses: Sequence[bool]) -> None:
+        self.predicates = predicates
+        self.has_clauses = has_clauses
+
+    def of(self, node: Sequence[Any], depth: int) -> list[Gate]:
+        if depth > _DEEPEST:
+            return []
+        word = node[0]
+        if word == "all":
+            return [gate for child in node[1] for gate in self.of(child, depth + 1)]
+        if word == "any":
+            return self.union([self.of(child, depth + 1) for child in node[1]])
+        if word == "not":
+            return []
+        if word == "is":
+            return self.of(self.predicates[node[1]], depth + 1)
+        if word == "text":
+            return self.patterns(node[3])
+        if word == "language":
+            known = [self.of(child, depth + 1) for child in node[2]]
+            failed = [(500.0, frozenset[Key](["class:nonzero", "class:unknown"]))]
+            return self.union([*known, failed] if node[3] else known)
+        if word == "exit":
+            return _exit(node[1])
+        if word == "command":
+            return _command(node)
+        return _simple(node)
+
+    def union(self, branches: list[list[Gate]]) -> list[Gate]:
+        """Gates of conditions of which one must hold: what all have, and the rarest of each."""
+        if not all(branches):
+            return []
+        common = set(branches[0]).intersection(*branches[1:])
+        rarest = [min(gates, key=lambda gate: gate[0]) for gates in branches]
+        together = frozenset[Key]().union(*(keys for _, keys in rarest))
+        return [*common, (sum(cost for cost, _ in rarest), together)]
+
+    def patterns(self, pids: Sequence[int]) -> list[Gate]:
+        bare = sum(not self.has_clauses[pid] for pid in pids)
+        # A pattern without a literal may match nearly anywhere; RE2 knows better.
+        return [(min(4.0 * len(pids), 200.0) + 450.0 * min(bare, 1), frozenset(pids))]
+
+
+def _exit(items: Sequence[Any]) -> list[Gate]:
+    cost, keys = 0.0, set[Key]()
     for item in items:
         if isinstance(item, str):
             keys.add(f"class:{item}")
             cost += _CLASS_COST.get(item, 40.0)
         elif isinstance(item, list):
             if item[1] - item[0] > _MAX_RANGE:
-                return _NEVER_RARE, ALWAYS
+                return []
             keys.update(f"exit:{code}" for code in range(item[0], item[1] + 1))
             cost += 60.0
         elif item is None:
@@ -83,37 +109,75 @@ def _exit(items: Sequence[Any]) -> Keyed:
         else:
             keys.add(f"exit:{item}")
             cost += _COMMON_EXITS.get(item, 15.0)
-    return cost, frozenset(keys)
+    return [(cost, frozenset(keys))]
 
 
-def _command(node: Sequence[Any]) -> Keyed:
+def _command(node: Sequence[Any]) -> list[Gate]:
+    gates: list[Gate] = []
     for name, wanted in node[2]:
         if name == "program":
-            return 3.0 * len(wanted) ** 0.5, frozenset(f"program:{program}" for program in wanted)
-    return 450.0, frozenset({"command"})
+            programs = frozenset[Key](f"program:{program}" for program in wanted)
+            gates.append((3.0 * len(wanted) ** 0.5, programs))
+    for name, wanted in node[1]:
+        if name in ("masks_status", "json_wanted") and wanted:
+            gates.append(_dear(name))
+        elif name == "shape":
+            cost = 500.0 if "simple" in wanted else 100.0
+            gates.append((cost, frozenset[Key](f"shape:{shape}" for shape in wanted)))
+    plain = any(cost < _DEAR_COST for cost, _ in gates)
+    return gates if plain else [*gates, _one(550.0, "command")]
 
 
-def _simple(node: Sequence[Any]) -> Keyed:
+def _one(cost: float, key: Key) -> Gate:
+    return cost, frozenset([key])
+
+
+def _dear(key: str) -> Gate:
+    return _DEAR_COST, frozenset[Key]([key])
+
+
+def _simple(node: Sequence[Any]) -> list[Gate]:
+    """The sets of the words that ask for a fact: all their tests must hold, so all count."""
     word = node[0]
     if word == "raw":
-        return 50.0, frozenset({"escapes"})
+        return [_one(50.0, "escapes")]
     if word == "envelope":
-        return 40.0, frozenset({"ok"})
-    if word == "json" or (word == "mid_structure" and node[1]):
-        return 250.0, frozenset({"json"})
+        return [_one(100.0, "ok"), _dear("envelope")]
+    if word == "json":
+        return [_one(250.0, "json")]
+    if word == "mid_structure":
+        return [_one(250.0, "json"), _dear("cut")] if node[1] else []
     if word == "agent":
-        return 60.0, frozenset({"agent"})
-    if word == "extraction" and any(_needs_json(name, tests) for name, tests in node[1]):
-        return 250.0, frozenset({"json"})
-    if word == "timing" and any(
-        name in ("hang", "timed_out") and ["in", [True]] in tests for name, tests in node[1]
-    ):
-        return 30.0, frozenset({"hang"})
-    if word == "size" and any(_is_big(tests) for _, tests in node[1]):
-        return 30.0, frozenset({"big"})
-    if word == "empty" and set(node[1]) == {"stdout", "stderr"}:
-        return 120.0, frozenset({"quiet"})
-    return _NEVER_RARE, ALWAYS
+        return [_one(800.0, "agent?"), _dear("agent")]
+    if word == "empty":
+        return [_one(_EMPTY_COST[name], f"empty:{name}") for name in node[1]]
+    gates: list[Gate] = []
+    for name, tests in node[1]:
+        key = _fact_key(word, name, tests)
+        if key is not None:
+            gates.append(_one(_FACT_COST[key], key))
+        if key == "json" and name == "polluted":
+            gates.append(_dear("polluted"))
+    return gates
+
+
+_EMPTY_COST = {"stdout": 300.0, "stderr": 350.0}
+_FACT_COST = {
+    "json": 250.0, "hang": 30.0, "big": 30.0, "merged": 30.0, "sandboxed": 10.0,
+    "truncated": 15.0, "pty": 10.0,
+}  # fmt: skip
+
+
+def _fact_key(word: str, name: str, tests: Sequence[Any]) -> str | None:
+    """The key without which the test of one fact can't hold, None where there is none."""
+    true = ["in", [True]] in tests
+    if word == "timing":
+        return "hang" if true and name in ("hang", "timed_out") else None
+    if word == "size":
+        return "big" if _is_big(tests) else None
+    if word == "observed":
+        return name if true and name in ("merged", "sandboxed", "truncated", "pty") else None
+    return "json" if word == "extraction" and _needs_json(name, tests) else None
 
 
 def _needs_json(name: str, tests: Sequence[Any]) -> bool:

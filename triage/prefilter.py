@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from triage.index import DEAR
+
 if TYPE_CHECKING:
     from triage.signals import Signals
 
@@ -23,6 +25,7 @@ _SET_FROM_CHARS = 48 << 10
 _SET_FROM_CALLS = 24
 _SET_MEMORY = 256 << 20
 # How a whole text can begin that is JSON without a bracket in it.
+_BLANKS = "\ufeff \t\r\n"
 _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 
 
@@ -61,23 +64,19 @@ class Prefilter:
         if possible is None:
             return range(len(self.hot["rows"]))
         index = self.hot["index"]
-        rows: set[int] = set(index.get("always", ()))
-        for pid in possible:
-            rows.update(index.get(f"p:{pid}", ()))
-        meaning = signals.exit
-        code = signals.status
-        for number in {code, meaning.normal} - {None}:
-            rows.update(index.get(f"exit:{number}", ()) if abs(number or 0) < 1 << 40 else ())
-        for name in meaning.classes:
-            rows.update(index.get(f"class:{name}", ()))
-        line = signals.line
-        if line is not None:
-            rows.update(index.get("command", ()))
-            for program in line.programs:
-                rows.update(index.get(f"program:{program.casefold()}", ()))
-        for key in _special(signals):
-            rows.update(index.get(key, ()))
-        return sorted(rows)
+        active: set[int | str] = {*possible, *_keys(signals)}
+        filed: set[int] = set(index.get("always", ()))
+        for key in active:
+            filed.update(index.get(str(key), ()))
+        gates = self.hot["gates"]
+        return [
+            number
+            for number in sorted(filed)
+            if all(
+                not active.isdisjoint(gate) or _worked_out(gate[0], signals)
+                for gate in gates[number]
+            )
+        ]
 
     def _scan_literals(self, lowered: str) -> set[int]:
         if self._by_literal is None:
@@ -165,27 +164,62 @@ def _has(literal: str, lowered: str, known: dict[str, bool]) -> bool:
     return answer
 
 
-def _special(signals: Signals) -> list[str]:
-    keys = []
-    stdout = signals.stdout
-    if signals.hang:
-        keys.append("hang")
+def _keys(signals: Signals) -> list[str]:
+    """The keys of `triage.index` that are active, but for patterns and the dear ones."""
+    meaning = signals.exit
+    keys = [f"class:{name}" for name in meaning.classes]
+    codes = {signals.status, meaning.normal}
+    keys += [f"exit:{code}" for code in codes if code is not None and abs(code) < 1 << 40]
+    line = signals.line
+    if line is not None:
+        keys.append("command")
+        keys += [f"program:{program.casefold()}" for program in line.programs]
+        keys += [f"shape:{shape}" for shape in line.shape]
+    stdout, stderr = signals.stdout, signals.stderr
     raw = stdout.raw
-    if "{" in raw or "[" in raw:
+    escapes = stdout.had_escapes
+    if "{" in raw or "[" in raw or escapes or raw.lstrip(_BLANKS).startswith(_SCALARS):
         keys.append("json")
-        if '"ok"' in raw or "ok" in raw:
+        # A key may be written with \\u escapes, or with colours inside its quotes.
+        if '"ok"' in raw or ("ok" in raw and (escapes or "\\u" in raw)):
             keys.append("ok")
-        keys.append("agent")
-    else:
-        if stdout.had_escapes or raw.lstrip("\ufeff \t\r\n").startswith(_SCALARS):
-            keys.append("json")
-        if signals.line is not None:
-            # An agent CLI that printed nothing, or only text, is known by its command.
-            keys.append("agent")
-    if stdout.had_escapes or signals.stderr.had_escapes:
+    if line is not None or "{" in raw:
+        keys.append("agent?")
+    if escapes or stderr.had_escapes:
         keys.append("escapes")
-    if stdout.size + signals.stderr.size >= 30_000:
+    if stdout.size + stderr.size >= 30_000:
         keys.append("big")
-    if not stdout.text.strip() and not signals.stderr.text.strip():
-        keys.append("quiet")
+    if not stdout.text.strip():
+        keys.append("empty:stdout")
+    if not stderr.text.strip():
+        keys.append("empty:stderr")
+    capture = signals.capture
+    for name, there in (
+        ("hang", signals.hang),
+        ("merged", signals.merged),
+        ("truncated", capture.truncated),
+        ("sandboxed", capture.sandboxed),
+        ("pty", capture.pty),
+    ):
+        if there:
+            keys.append(name)
     return keys
+
+
+def _worked_out(key: int | str, signals: Signals) -> bool:
+    """Whether one of the dear keys is active; False for any other."""
+    if key not in DEAR:
+        return False
+    if key == "agent":
+        return signals.agent is not None
+    if key == "cut":
+        return signals.mid_structure
+    if key == "envelope":
+        return signals.envelope is not None
+    if key == "polluted":
+        found = signals.extraction
+        return found.found and (found.has_before or found.has_after)
+    line = signals.line
+    if line is None:
+        return False
+    return line.masks_status if key == "masks_status" else line.json_wanted

@@ -476,7 +476,8 @@ def test_every_listed_option_takes_a_form_out_of_read_only() -> None:
 
 
 def test_a_file_that_is_none_is_refused() -> None:
-    for data in (None, [], {}, {"programs": []}):
+    broken: list[object] = [None, [], {}, {"programs": []}]
+    for data in broken:
         with pytest.raises(RuleError, match=r"effects\.yaml"):
             Rules.from_data(data)
 

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from triage.shell_line import MAX_LINE, Reading, Simple, Word
-from triage.stages import Stage, Stages, read
+from triage.shell_line import MAX_LINE, Reading, Simple
+from triage.shell_words import Word
+from triage.stage import Stage
+from triage.stages import Stages, read
 from triage.status_owner import Tree, hides_failure, owners
 
 __all__ = ["CommandLine", "Stage", "parse_command"]

@@ -7,14 +7,15 @@ looks into these.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from triage.shell_line import Word, read_word
+from triage.shell_words import Word, read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Syntax
 
-__all__ = ["comment_doubts", "crosses_lines", "lost_words", "substitutions", "text_of"]
+__all__ = ["comment_doubts", "count", "crosses_lines", "lost_words", "substitutions", "text_of"]
 
 _SUBSTITUTIONS = frozenset(["command_substitution", "process_substitution"])
 _LITERAL = frozenset(["raw_string", "ansi_c_string"])
@@ -79,7 +80,7 @@ def lost_words(source: bytes, node: Syntax) -> tuple[Word, ...]:
 def crosses_lines(source: bytes, node: Syntax) -> bool:
     """Whether a command goes on behind a line end: the grammar overlooks some after a pipeline."""
     children = node.children
-    for before, after in zip(children, children[1:], strict=False):
+    for before, after in pairwise(children):
         gap = source[before.end_byte : after.start_byte]
         if b"\n" in gap.replace(b"\\\n", b"").replace(b"\\\r\n", b""):
             return True
@@ -95,3 +96,14 @@ def _runs(text: bytes) -> bool:
                 return True
             at = text.find(mark, at + 1)
     return False
+
+
+def count(root: Syntax, kinds: frozenset[str]) -> int:
+    """Count the nodes of these kinds in a syntax tree, wherever they stand."""
+    found = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        found += node.type in kinds
+        stack.extend(node.children)
+    return found

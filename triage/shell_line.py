@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from triage.shell_words import Word, read_word, scan_word
+
 __all__ = [
     "MAX_LINE",
     "MAX_OPERATORS",
@@ -18,10 +20,10 @@ __all__ = [
     "Node",
     "Reading",
     "Simple",
-    "Word",
     "best_effort",
+    "join",
     "read_line",
-    "read_word",
+    "sequence_node",
     "with_extras",
 ]
 
@@ -34,20 +36,6 @@ Kind = Literal[
     "pipe", "list", "seq", "background", "not", "group", "subshell", "if", "loop", "case",
     "function",
 ]  # fmt: skip
-
-
-class Word(NamedTuple):
-    """One word of a command.
-
-    `text` has its quotes removed; expansions stand in it as written. `expands` says that only a
-    shell knows the value, `open` that it may turn out to be an option (`"$X"`), `splits` that it
-    may turn into other words (`$X`, `-{a,b}`); a word that splits is open.
-    """
-
-    text: str
-    expands: bool = False
-    open: bool = False
-    splits: bool = False
 
 
 class Simple(NamedTuple):
@@ -89,26 +77,10 @@ class Reading(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
-# The alternatives begin with different characters, so there is one way to read a text.
-_PIECE = re.compile(
-    r"""
-      (?P<plain>[^\s'"\\|&;<>()`$]+)
-    | '(?P<raw>[^']*)'
-    | "(?P<double>(?:[^"\\$`]|\\[\s\S]|\$(?![({\[]))*)"
-    | \\(?P<escaped>[\s\S])
-    | (?P<literal>\\\Z|\$(?![A-Za-z0-9_?\#@*!${(\['"-]))
-    | (?P<variable>\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?\#@*$!-]))
-    """,
-    re.VERBOSE | re.ASCII,
-)
 _BLANK = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
 _CONTROL = re.compile(r"\|\||\|&|\||&&|;|\n|&(?!>)")
 _REDIRECT = re.compile(r"(?:[0-9]+)?(?:>>|>&|>\||<&|<>|<(?!<)|>)(?!\()|&>>?", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.ASCII)
-_DOUBLE_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
-_DOUBLE_VARIABLE = re.compile(r"\\[\s\S]|\$(?=[A-Za-z_0-9?#@*$!-])", re.ASCII)
-# A directory by convention: never an option, never several words worth a thought.
-_PLACE = re.compile(r'"?\$\{?(?:HOME|PWD|OLDPWD|TMPDIR|HOSTNAME|USER|LOGNAME)\b', re.ASCII)
 _KEYWORDS = frozenset(
     ["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
      "select", "function", "coproc", "{", "}", "[[", "]]", "in"]
@@ -133,13 +105,13 @@ def read_line(text: str) -> Reading | None:
         redirect = _REDIRECT.match(text, position)
         if redirect:
             gap = _BLANK.match(text, redirect.end())
-            target = _scan_word(text, gap.end() if gap else redirect.end())
+            target = scan_word(text, gap.end() if gap else redirect.end())
             if target is None:
                 return None
             line.redirects.append(redirect.group() + target[0].text)
             position = target[1]
             continue
-        scanned = None if text[position] == "#" else _scan_word(text, position)
+        scanned = None if text[position] == "#" else scan_word(text, position)
         if scanned is None or not line.add(scanned[0], text[position : scanned[1]]):
             return None
         position = scanned[1]
@@ -217,69 +189,6 @@ def sequence_node(parts: list[tuple[Node, str]]) -> Node | None:
     return Branch("seq", tuple(part for part, _ in parts), tuple(op for _, op in parts))
 
 
-def _scan_word(text: str, start: int) -> tuple[Word, int] | None:
-    """Read the word at `start`; None when it holds more than quotes and plain variables."""
-    position = start
-    read = bare = ""
-    expands = is_open = splits = False
-    while match := _PIECE.match(text, position):
-        kind = match.lastgroup or ""
-        value: str = match.group(kind)
-        if kind == "plain":
-            expands = expands or (position == start and value[0] == "~")
-            bare += value
-        elif kind == "variable":
-            expands = True
-            splits = splits or read != "" or not _PLACE.match(text, position)
-        elif kind == "double":
-            if "$" in value and any(m.group() == "$" for m in _DOUBLE_VARIABLE.finditer(value)):
-                expands = True
-                is_open = is_open or (read == "" and value[0] == "$" and not _PLACE.match(value))
-            value = _DOUBLE_ESCAPE.sub(_escaped, value)
-        elif kind == "escaped" and value == "\n":
-            value = ""
-        read += value
-        position = match.end()
-    if position == start or (position < len(text) and text[position] in "'\"`$\\("):
-        return None
-    if _is_pattern(bare):
-        expands = True
-        is_open = is_open or text[start] == "-"
-    braces = bare.partition("{")[2]
-    if "," in braces or ".." in braces:
-        expands = splits = True
-    if expands and read[:1] == "-" and "=" not in read.split("$", 1)[0]:
-        is_open = True
-    return Word(read, expands, is_open or splits, splits), position
-
-
-def _is_pattern(text: str) -> bool:
-    """Whether a shell would look for file names that fit an unquoted text."""
-    return "*" in text or "?" in text or "]" in text.partition("[")[2]
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return "" if match.group(1) == "\n" else match.group(1)
-
-
-def read_word(source: str) -> Word:
-    """Read one word of source text, whatever it holds."""
-    scanned = _scan_word(source, 0)
-    if scanned is not None and scanned[1] == len(source):
-        return scanned[0]
-    if not source:
-        return Word("")
-    quoted = len(source) > 1 and source[0] == source[-1] == '"'
-    text = source[1:-1] if quoted else source
-    head = text.split("$", 1)[0].split("`", 1)[0]
-    settled = quoted and head != "" and (head[0] != "-" or "=" in head)
-    place = _PLACE.match(source) is not None and "`" not in source and "$(" not in source
-    file = source[:2] in ("<(", ">(")
-    if place or file:
-        return Word(text, True)
-    return Word(text, True, not settled, not quoted)
-
-
 def with_extras(node: Node, extras: Simple) -> Node:
     """Return `node` with words, redirections and substitutions added to its last command."""
     if not (extras.words or extras.redirects or extras.inner):
@@ -292,6 +201,32 @@ def with_extras(node: Node, extras: Simple) -> Node:
             node.inner + extras.inner,
         )
     return node._replace(parts=(*node.parts[:-1], with_extras(node.parts[-1], extras)))
+
+
+def join(tokens: list[Node | str]) -> Node:
+    """Join commands and operators as a shell does: pipes first, then `&&` and `||` in order."""
+    chain: list[Node] = []
+    chain_operators: list[str] = []
+    pipe: list[Node] = []
+    pipe_operators: list[str] = []
+    negated = False
+    for token in (*tokens, ""):
+        if not isinstance(token, str):
+            pipe.append(token)
+        elif token == "!":
+            negated = not negated
+        elif token in ("|", "|&"):
+            pipe_operators.append(token)
+        else:
+            node = pipe[0] if pipe else Simple()
+            if len(pipe) > 1:
+                node = Branch("pipe", tuple(pipe), tuple(pipe_operators))
+            chain.append(Branch("not", (node,)) if negated else node)
+            chain_operators.append(token)
+            pipe, pipe_operators, negated = [], [], False
+    if len(chain) == 1:
+        return chain[0]
+    return Branch("list", tuple(chain), tuple(chain_operators[:-1]))
 
 
 def best_effort(text: str) -> Reading:

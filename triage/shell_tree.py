@@ -11,17 +11,16 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from triage.shell_leaves import comment_doubts, crosses_lines, lost_words, substitutions, text_of
-from triage.shell_line import (
-    Branch,
-    Node,
-    Reading,
-    Simple,
-    Word,
-    read_word,
-    sequence_node,
-    with_extras,
+from triage.shell_leaves import (
+    comment_doubts,
+    count,
+    crosses_lines,
+    lost_words,
+    substitutions,
+    text_of,
 )
+from triage.shell_line import Branch, Node, Reading, Simple, join, sequence_node, with_extras
+from triage.shell_words import Word, read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Syntax
@@ -66,7 +65,7 @@ def parse_line(text: str) -> Reading:
         root = sequence_node(reader.statements(tree.root_node.children, 0))
     except _TooDeepError:
         return Reading(None, whole=False)
-    if reader.commands != _count(tree.root_node):
+    if reader.commands != count(tree.root_node, _COMMANDS):
         reader.whole = False
     return Reading(root, reader.whole, reader.heredoc, tuple(dict.fromkeys(reader.doubts)))
 
@@ -145,7 +144,7 @@ class _Reader:
                 tokens.append(self.single(item, depth))
             else:
                 self.whole = False
-        return _joined(tokens)
+        return join(tokens)
 
     def redirected(
         self, node: Syntax, tokens: list[Node | str], depth: int
@@ -352,40 +351,3 @@ class _Reader:
         found, doubts = substitutions(self.source, nodes)
         self.doubts.extend(doubts)
         return tuple(self.group(node.children, depth) for node in found)
-
-
-def _joined(tokens: list[Node | str]) -> Node:
-    """Join commands and operators as a shell does: pipes first, then `&&` and `||` in order."""
-    chain: list[Node] = []
-    chain_operators: list[str] = []
-    pipe: list[Node] = []
-    pipe_operators: list[str] = []
-    negated = False
-    for token in (*tokens, ""):
-        if not isinstance(token, str):
-            pipe.append(token)
-        elif token == "!":
-            negated = not negated
-        elif token in ("|", "|&"):
-            pipe_operators.append(token)
-        else:
-            node = pipe[0] if pipe else Simple()
-            if len(pipe) > 1:
-                node = Branch("pipe", tuple(pipe), tuple(pipe_operators))
-            chain.append(Branch("not", (node,)) if negated else node)
-            chain_operators.append(token)
-            pipe, pipe_operators, negated = [], [], False
-    if len(chain) == 1:
-        return chain[0]
-    return Branch("list", tuple(chain), tuple(chain_operators[:-1]))
-
-
-def _count(root: Syntax) -> int:
-    """Count the commands of a syntax tree, wherever they stand."""
-    found = 0
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        found += node.type in _COMMANDS
-        stack.extend(node.children)
-    return found

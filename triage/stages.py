@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import NamedTuple
 
 from triage.shell_line import (
     MAX_LINE,
@@ -14,23 +11,18 @@ from triage.shell_line import (
     Node,
     Reading,
     Simple,
-    Word,
     best_effort,
     read_line,
     with_extras,
 )
+from triage.shell_words import Word
+from triage.stage import QUIET, Around, Stage, stage_of
 from triage.status_owner import Tree, TreeKind
-from triage.wrappers import LONG_SINGLE_DASH, Peeled, peel, program_name
+from triage.wrappers import Peeled, peel
 
 __all__ = ["Stage", "Stages", "read"]
 
-# Builtins that practically never fail, and say so on stderr when they do.
-_QUIET = frozenset(
-    ["", ":", "cd", "pushd", "popd", "export", "declare", "typeset", "local", "readonly", "unset",
-     "set", "shopt", "setopt", "echo", "printf", "true", "source", ".", "alias", "umask", "trap",
-     "hash", "sleep", "exit", "return", "break", "continue"]
-)  # fmt: skip
-# Of these, a failure changes what the rest of the line does.
+# Quiet builtins whose failure changes what the rest of the line does.
 _LOUD = frozenset(["cd", "pushd", "popd", "source", "."])
 _DECLARE = frozenset(["export", "declare", "typeset", "local", "readonly", "alias"])
 _SHAPES: Mapping[str, frozenset[str]] = {
@@ -48,76 +40,6 @@ _SHAPES: Mapping[str, frozenset[str]] = {
 _COMPOUND = frozenset(["and", "or", "unparsed"]).union(*_SHAPES.values())
 _NEST = 5
 _DEPTH = 120
-
-# Options before a subcommand that take the next word, so that `git -C dir log` is `log`.
-_VALUES: Mapping[str, frozenset[str]] = {
-    "git": frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix"]),
-    "kubectl": frozenset(["-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user",
-                          "-s", "--server", "--token", "--as", "--as-group", "-o", "--output",
-                          "-l", "--selector", "-f", "--filename", "-c", "--container"]),
-    "helm": frozenset(["-n", "--namespace", "--kube-context", "--kubeconfig", "-o", "--output",
-                       "-f", "--values", "--set", "--version"]),
-    "docker": frozenset(["-H", "--host", "-c", "--context", "--config", "-l", "--log-level",
-                         "-f", "--file", "-p", "--project-name", "--project-directory"]),
-    "podman": frozenset(["--url", "--identity", "-c", "--connection", "--root", "--log-level"]),
-    "gh": frozenset(["-R", "--repo", "--hostname"]),
-    "glab": frozenset(["-R", "--repo"]),
-    "npm": frozenset(["--prefix", "-C", "-w", "--workspace", "--registry"]),
-    "pnpm": frozenset(["-C", "--dir", "-F", "--filter"]),
-    "yarn": frozenset(["--cwd"]),
-    "uv": frozenset(["--directory", "--project", "--python", "--cache-dir", "--config-file"]),
-    "cargo": frozenset(["-C", "--config", "--color", "-Z", "--manifest-path", "-p", "--package"]),
-    "aws": frozenset(["--profile", "--region", "--output", "--query", "--endpoint-url",
-                      "--cli-read-timeout", "--cli-connect-timeout", "--ca-bundle", "--color"]),
-    "gcloud": frozenset(["--project", "--account", "--configuration", "--format", "--zone",
-                         "--region", "--filter", "--limit", "--verbosity"]),
-    "az": frozenset(["--subscription", "-o", "--output", "--query", "-g", "--resource-group",
-                     "-n", "--name"]),
-    "systemctl": frozenset(["-H", "--host", "-M", "--machine", "-t", "--type", "-p", "--property",
-                            "-n", "--lines", "-o", "--output"]),
-    "go": frozenset(["-C"]),
-    "make": frozenset(["-C", "--directory", "-f", "--file", "--makefile", "-I"]),
-    "conda": frozenset(["-n", "--name", "-p", "--prefix", "-c", "--channel"]),
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One command of a line, wrappers peeled off.
-
-    `program` has no directory and no `.exe`; `raw_program` is as written. `argv` begins at the
-    program, `words` are its positionals (subcommands, operands), `flags` its options (`--x=1`
-    gives `--x`; `-rf` gives `-rf`, `-r`, `-f`). `wrappers` and `runners` were taken off, outermost
-    first, `before` are their words. `connector` is the operator in front. Indices into `argv`:
-    `expanded` of the words whose value only a shell knows, `open_words` of those that may turn
-    out to be options, `splitting` of those that may turn into several words.
-    """
-
-    program: str
-    raw_program: str
-    argv: tuple[str, ...]
-    words: tuple[str, ...]
-    flags: frozenset[str]
-    wrappers: tuple[str, ...] = ()
-    runners: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-    connector: str = ""
-    redirects: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, hash=False)
-    negated: bool = False
-    open_words: frozenset[int] = frozenset()
-    expanded: frozenset[int] = frozenset()
-    splitting: frozenset[int] = frozenset()
-
-    @property
-    def via(self) -> str:
-        """The runner that starts the program (`python` of `python -m pytest`), or ''."""
-        return self.runners[-1] if self.runners else ""
-
-    @property
-    def quiet_builtin(self) -> bool:
-        """True for a builtin (or a bare assignment) that fails only with a text on stderr."""
-        return self.program in _QUIET
 
 
 def read(text: str) -> Reading:
@@ -151,18 +73,6 @@ def _posix_spelling(text: str) -> str:
     return text
 
 
-class _Outer(NamedTuple):
-    """What a command inherits from the commands and the place it stands in."""
-
-    wrappers: tuple[str, ...] = ()
-    runners: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-    env: Mapping[str, str] = MappingProxyType({})
-    lines: int = 0
-    depth: int = 0
-    top: bool = True
-
-
 class Stages:
     """Walks a reading once.
 
@@ -181,7 +91,7 @@ class Stages:
         self.tree: Tree | None = None
         self._note(reading)
         if reading.root is not None:
-            self.tree = self._walk(reading.root, "", _Outer())
+            self.tree = self._walk(reading.root, "", Around())
             if isinstance(reading.root, Simple) and not self.shape & _COMPOUND:
                 self.shape.add("simple")
 
@@ -189,7 +99,7 @@ class Stages:
         self.shape |= {"heredoc"} if reading.heredoc else set()
         self.shape |= set() if reading.whole else {"unparsed"}
 
-    def _walk(self, node: Node, connector: str, outer: _Outer, negated: bool = False) -> Tree:
+    def _walk(self, node: Node, connector: str, outer: Around, negated: bool = False) -> Tree:
         if outer.depth > _DEPTH:
             self.shape.add("unparsed")
             return Tree("nobody")
@@ -231,7 +141,7 @@ class Stages:
             watched=tuple(watched),
         )
 
-    def _command(self, simple: Simple, connector: str, outer: _Outer, negated: bool) -> Tree:
+    def _command(self, simple: Simple, connector: str, outer: Around, negated: bool) -> Tree:
         nested = outer._replace(top=False, wrappers=(), runners=(), before=())
         inner = tuple(self._walk(part, "", nested) for part in simple.inner)
         self.shape |= {"substitution"} if inner else set()
@@ -250,7 +160,7 @@ class Stages:
         if peeled.line is not None and outer.lines < _NEST:
             return self._line(peeled, simple.redirects, connector, around, negated)
         index = len(self.stages)
-        stage = _stage(peeled.words, connector, simple.redirects, around, negated)
+        stage = stage_of(peeled.words, around, connector, simple.redirects, negated)
         if stage.program in _DECLARE and not inner and any(map(_looks_run, stage.argv)):
             self.doubts.append("an assignment holds a command substitution as text")
         self.stages.append(stage)
@@ -264,7 +174,7 @@ class Stages:
         return Tree(
             "leaf",
             stage=index,
-            quiet=stage.program in _QUIET and stage.program not in _LOUD,
+            quiet=stage.program in QUIET and stage.program not in _LOUD,
             gives=_fixed_status(stage),
             leaves=leaves,
             passes=leaves and stage.argv[1:] in ((), ("$?",)),
@@ -276,7 +186,7 @@ class Stages:
         peeled: Peeled,
         redirects: tuple[str, ...],
         connector: str,
-        around: _Outer,
+        around: Around,
         negated: bool,
     ) -> Tree:
         """Read the line of `sh -c LINE` in place of the shell that would run it."""
@@ -340,64 +250,3 @@ def _words(simple: Simple) -> tuple[str, ...]:
 
 def _looks_run(text: str) -> bool:
     return "$(" in text or "`" in text
-
-
-def _stage(
-    words: tuple[Word, ...],
-    connector: str,
-    redirects: tuple[str, ...],
-    outer: _Outer,
-    negated: bool,
-) -> Stage:
-    argv = tuple(word.text for word in words)
-    raw = argv[0] if argv else ""
-    program = program_name(raw)
-    return Stage(
-        program,
-        raw,
-        argv,
-        _positionals(program, argv[1:]),
-        _flags(program, argv[1:]),
-        outer.wrappers,
-        tuple("python" if name.startswith("python") else name for name in outer.runners),
-        outer.before,
-        connector,
-        redirects,
-        outer.env,
-        negated,
-        frozenset(index for index, word in enumerate(words) if word.open),
-        frozenset(index for index, word in enumerate(words) if word.expands),
-        frozenset(index for index, word in enumerate(words) if word.splits),
-    )
-
-
-def _positionals(program: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    values = _VALUES.get(program, frozenset())
-    found: list[str] = []
-    skip = False
-    for position, word in enumerate(arguments):
-        if skip:
-            skip = False
-        elif word == "--":
-            return (*found, *arguments[position + 1 :])
-        elif word in values:
-            skip = True
-        elif word[:1] != "-" or word == "-":
-            found.append(word)
-    return tuple(found)
-
-
-def _flags(program: str, arguments: tuple[str, ...]) -> frozenset[str]:
-    found: set[str] = set()
-    for word in arguments:
-        if word == "--":
-            break
-        if word[:1] != "-" or word == "-":
-            continue
-        name = word.partition("=")[0]
-        found.add(name)
-        cluster = name[1:]
-        # Longer than this it is an option with its value, or one of a tool's own long options.
-        if cluster.isalnum() and 1 < len(cluster) <= 8 and program not in LONG_SINGLE_DASH:
-            found.update("-" + letter for letter in cluster)
-    return frozenset(found)

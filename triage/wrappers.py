@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from triage.shell_line import Word
+from triage.shell_words import Word
 
 __all__ = ["LONG_SINGLE_DASH", "RUNNERS", "SHELLS", "WRAPPERS", "Peeled", "peel", "program_name"]
 

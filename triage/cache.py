@@ -156,7 +156,8 @@ def _digest(roots: Sequence[str], files: Sequence[Listed], texts: Sequence[str])
 def _compile(roots: Sequence[str], files: Sequence[Listed], texts: Sequence[str]) -> dict[str, Any]:
     from pathlib import Path
 
-    from triage.compile import RuleFile, compile_rules
+    from triage.compile import compile_rules
+    from triage.rule_sources import RuleFile
 
     rule_files = []
     for (path, kind, layer, *_), text in zip(files, texts, strict=True):

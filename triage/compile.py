@@ -6,110 +6,55 @@ The compiled form is JSON data in sections (see `SECTIONS`), made once and cache
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from triage.conditions import Expander
-from triage.errors import LocatedIssue, RuleError
 from triage.exits import EXIT_CLASSES
-from triage.index import gates_of
-from triage.yaml_source import Source, load_yaml
+from triage.index import file_rows, searched_in_text
+from triage.rule_sources import RuleFile, RuleSources, place_of_text, validator
+from triage.yaml_source import Source
 
-__all__ = ["SECTIONS", "RuleFile", "compile_rules", "validator"]
+__all__ = ["SECTIONS", "compile_rules"]
 
 SECTIONS = ("hot", "modes", "effects", "policy", "secrets", "agents", "cold")
 
+# Kinds of files -> the schema each is held against.
+_SCHEMAS = (
+    ("table", "chapter"),
+    ("sets", "set"),
+    ("vocabulary", "vocabulary"),
+    ("effects", "effects"),
+    ("bundle", "bundle"),
+    ("policy", "policy"),
+    ("agents", "agent-format"),
+)
 
-class RuleFile:
-    """One file of the rules.
+# What stands for the status in a context of one while its set is checked.
+_STATUS = "(?:429)"
 
-    `kind` is its folder, `layer` 0 for the built-in and 1… for overlays; `name` is the path to
-    print in errors, `relative` the one below its own root, which a cached table may keep.
-    """
-
-    __slots__ = ("kind", "layer", "name", "path", "relative", "text")
-
-    def __init__(
-        self, path: Path, name: str, relative: str, kind: str, layer: int, text: str
-    ) -> None:
-        self.path = path
-        self.name = name
-        self.relative = relative
-        self.kind = kind
-        self.layer = layer
-        self.text = text
-
-
-def validator(root: Path, name: str) -> Any:
-    """A jsonschema validator of rules/schema/`name`.schema.json that knows its siblings."""
-    import json
-
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-
-    folder = root / "schema"
-    registry: Any = Registry()
-    for path in sorted(folder.glob("*.schema.json")):
-        resource = Resource.from_contents(
-            json.loads(path.read_text("utf-8")), default_specification=_draft()
-        )
-        registry = registry.with_resource(path.name, resource)
-    schema = json.loads((folder / f"{name}.schema.json").read_text("utf-8"))
-    return Draft202012Validator({"$id": f"{name}.schema.json", **schema}, registry=registry)
-
-
-def _draft() -> Any:
-    from referencing.jsonschema import DRAFT202012
-
-    return DRAFT202012
+Steps = tuple[Any, ...]
 
 
 class _Compiler:
-    def __init__(self, root: Path, files: Sequence[RuleFile]) -> None:
-        self.root = root
-        self.files = files
-        self.issues: list[LocatedIssue] = []
-        self.sources: dict[str, list[tuple[RuleFile, Source]]] = {}
+    def __init__(self, sources: RuleSources, modes: Mapping[int, Any]) -> None:
+        self.sources = sources
+        self.modes = modes
         self.rows: list[dict[str, Any]] = []
         self.cold: list[dict[str, Any]] = []
         self.row_places: dict[str, str] = {}
+        self._sound: set[str] = set()
+        self.expander = self.make_expander()
 
-    def issue(self, where: str, what: str, remedy: str = "") -> None:
-        self.issues.append(LocatedIssue(where, what, remedy))
-
-    def stop_if_broken(self) -> None:
-        if self.issues:
-            raise RuleError(self.issues)
-
-    def read(self) -> None:
-        for file in self.files:
-            if file.kind == "modes":
-                continue
-            try:
-                source = load_yaml(file.name, file.text)
-            except RuleError as error:
-                self.issues.extend(error.issues)
-                continue
-            self.sources.setdefault(file.kind, []).append((file, source))
-        self.stop_if_broken()
-
-    def check(self, kind: str, schema: str) -> None:
-        if not self.sources.get(kind):
-            return
-        check = validator(self.root, schema)
-        for _, source in self.sources[kind]:
-            for error in check.iter_errors(source.data):
-                what, path = _deepest(error)
-                self.issue(source.where(*path), what, f"see rules/schema/{schema}.schema.json")
-
-    def expander(self) -> Expander:
+    def make_expander(self) -> Expander:
         names: dict[str, list[str]] = {}
         words: dict[str, list[str]] = {}
         prompts: dict[str, list[dict[str, Any]]] = {}
         languages: dict[str, list[str]] = {}
         http: list[str] = []
-        for file, source in self.sources.get("sets", []):
+        for file, source in self.sources.of("sets"):
             stem = file.path.stem
             data = source.data
             # An overlay's set of the same name adds to ours.
@@ -122,78 +67,94 @@ class _Compiler:
                 languages.setdefault(code, []).extend(phrases)
             if stem == "http":
                 http.extend(data.get("patterns", ()))
+            self.check_set(source)
         return Expander(names, words, prompts, languages, http, EXIT_CLASSES)
 
-    def vocabulary(self, expander: Expander) -> list[Any]:
+    def check_set(self, source: Source) -> None:
+        """Compile what a set holds, whether a row names it or not: its faults are its own."""
+        from triage.pattern import alternatives
+
+        texts = list(source.data.get("patterns", ()))
+        for looks in source.data.get("prompts", {}).values():
+            for look in looks:
+                texts += _list(look.get("pattern", [])) + _list(look.get("raw", []))
+        for phrases in source.data.get("languages", {}).values():
+            texts += phrases
+        for text in texts:
+            # Contexts of an HTTP status have a place for it.
+            parts = alternatives(text.replace("{status}", _STATUS))
+            self.check_patterns(parts, source, ())
+
+    def vocabulary(self) -> list[Any]:
         entries: list[tuple[str, Mapping[str, Any], Source]] = []
-        for _, source in self.sources.get("vocabulary", []):
+        predicates = self.expander.predicates
+        for _, source in self.sources.of("vocabulary"):
             for name, entry in (source.data or {}).items():
-                if name in expander.predicates:
-                    self.issue(source.where(name), f"predicate `{name}` twice", "keep one")
+                if name in predicates:
+                    self.sources.issue(
+                        source.where_key(name), f"predicate `{name}` twice", "keep one"
+                    )
                     continue
-                expander.predicates[name] = len(entries)
+                predicates[name] = len(entries)
                 entries.append((name, entry, source))
-        nodes = []
-        for name, entry, source in entries:
-            nodes.append(self.condition(expander, entry["when"], source, (name, "when")))
+        nodes = [
+            self.condition(entry["when"], source, (name, "when")) for name, entry, source in entries
+        ]
+        told: set[int] = set()
         for name, _, source in entries:
-            cycle = _cycle(expander.predicates[name], nodes)
-            if cycle:
-                shown = " -> ".join(entries[i][0] for i in cycle)
-                self.issue(source.where(name), f"predicates in a circle: {shown}", "break it")
-        self.stop_if_broken()
+            circle = [] if predicates[name] in told else _cycle(predicates[name], nodes)
+            if circle:
+                told.update(circle)
+                shown = " -> ".join(entries[i][0] for i in circle)
+                self.sources.issue(
+                    source.where_key(name), f"predicates in a circle: {shown}", "break it"
+                )
+        # A row may name a predicate that names itself: its gates can't be worked out.
+        self.sources.stop_if_broken()
         return nodes
 
-    def condition(
-        self, expander: Expander, when: Mapping[str, Any], source: Source, path: tuple[Any, ...]
-    ) -> list[Any]:
-        def report(place: tuple[Any, ...], what: str, remedy: str) -> None:
-            self.issue(source.where(*place), what, remedy)
+    def condition(self, when: Mapping[str, Any], source: Source, path: Steps) -> list[Any]:
+        def report(place: Steps, what: str, remedy: str) -> None:
+            self.sources.issue(source.where(*place), what, remedy)
 
-        before = set(expander.patterns)
-        node = expander.when(when, report, path)
-        self.compile_patterns(expander, before, source, path)
+        known = len(self.expander.patterns)
+        node = self.expander.when(when, report, path)
+        self.check_patterns(islice(self.expander.patterns, known, None), source, path)
         return node
 
-    def compile_patterns(
-        self, expander: Expander, before: set[str], source: Source, path: tuple[Any, ...]
-    ) -> None:
+    def check_patterns(self, patterns: Iterable[str], source: Source, path: Steps) -> None:
         import regex
 
         from triage.pattern import compile_pattern
 
-        for pattern in expander.patterns.keys() - before:
+        for pattern in patterns:
+            if pattern in self._sound:
+                continue
+            self._sound.add(pattern)
             try:
                 compile_pattern(pattern)
             except (regex.error, RecursionError, OverflowError) as error:
-                where = source.where(*_find(source.data, pattern, path))
-                self.issue(where, f"{pattern!r} does not compile: {error}", "correct the pattern")
+                where = source.where(
+                    *place_of_text(source.data, pattern.replace(_STATUS, "{status}"), path)
+                )
+                what = f"{pattern!r} does not compile: {error}"
+                self.sources.issue(where, what, "correct the pattern")
 
-    def chapters(self, expander: Expander, modes: Mapping[int, Any]) -> None:
-        disabled = {
-            row_id
-            for _, source in self.sources.get("table", [])
-            for row_id in source.data.get("disable", ())
-        }
-        ordered = sorted(
-            self.sources.get("table", []), key=lambda item: (item[0].path.stem, item[0].layer)
-        )
-        for file, source in ordered:
+    def chapters(self) -> None:
+        tables = self.sources.of("table")
+        disabled = {row_id for _, s in tables for row_id in s.data.get("disable", ())}
+        for file, source in sorted(tables, key=lambda item: (item[0].path.stem, item[0].layer)):
             for index, row in enumerate(source.data["rows"]):
-                self.row(expander, modes, disabled, file, source, index, row)
-        for _, source in self.sources.get("table", []):
+                self.row(disabled, file, source, index, row)
+        for _, source in tables:
             for index, row_id in enumerate(source.data.get("disable", ())):
                 if row_id not in self.row_places:
-                    self.issue(
-                        source.where("disable", index),
-                        f"no row `{row_id}` to disable",
-                        "see `triage rules`",
-                    )
+                    where = source.where("disable", index)
+                    remedy = "see `triage rules`"
+                    self.sources.issue(where, f"no row `{row_id}` to disable", remedy)
 
     def row(
         self,
-        expander: Expander,
-        modes: Mapping[int, Any],
         disabled: set[str],
         file: RuleFile,
         source: Source,
@@ -203,22 +164,22 @@ class _Compiler:
         where = source.where("rows", index, "id")
         row_id = row["id"]
         if row_id in self.row_places:
-            self.issue(where, f"row `{row_id}` twice", f"the other is {self.row_places[row_id]}")
+            self.sources.issue(
+                where, f"row `{row_id}` twice", f"the other is {self.row_places[row_id]}"
+            )
             return
         self.row_places[row_id] = where
         listed = list(row.get("modes", ()))
         by_value = row.get("modes_by", {})
         for path, table in by_value.items():
             for value, wanted in table.items():
-                self.known_modes(modes, wanted, source, ("rows", index, "modes_by", path, value))
-        self.known_modes(modes, listed, source, ("rows", index, "modes"))
-        node = self.condition(expander, row["when"], source, ("rows", index, "when"))
+                self.known_modes(wanted, source, ("rows", index, "modes_by", path, value))
+        self.known_modes(listed, source, ("rows", index, "modes"))
+        node = self.condition(row["when"], source, ("rows", index, "when"))
         captures = {}
-        before = set(expander.patterns)
         for name, patterns in row.get("capture", {}).items():
-            many = patterns if isinstance(patterns, list) else [patterns]
-            captures[name] = [expander.pattern(pattern) for pattern in many]
-        self.compile_patterns(expander, before, source, ("rows", index, "capture"))
+            captures[name] = [self.expander.pattern(pattern) for pattern in _list(patterns)]
+            self.check_patterns(_list(patterns), source, ("rows", index, "capture", name))
         if row_id in disabled:
             return
         hot = {
@@ -244,124 +205,79 @@ class _Compiler:
             {"id": row_id, "place": place, "seed": row.get("seed"), "layer": file.layer}
         )
 
-    def known_modes(
-        self, modes: Mapping[int, Any], wanted: Sequence[int], source: Source, path: tuple[Any, ...]
-    ) -> None:
+    def known_modes(self, wanted: Sequence[int], source: Source, path: Steps) -> None:
         for position, number in enumerate(wanted):
-            if number not in modes:
-                self.issue(
-                    source.where(*path, position),
-                    f"§{number} has no document",
-                    "write a live § of rules/modes",
-                )
+            mode = self.modes.get(number)
+            if mode is not None and mode.merged_into is None:
+                continue
+            what = "has no document" if mode is None else f"was merged into §{mode.merged_into}"
+            where = source.where(*path, position)
+            self.sources.issue(where, f"§{number} {what}", "write a live § of rules/modes")
 
     def actions(self) -> None:
-        check = validator(self.root, "action")
-        for _, source in self.sources.get("table", []):
+        check = validator(self.sources.root, "action")
+        for _, source in self.sources.of("table"):
             for index, row in enumerate(source.data["rows"]):
-                blocks: list[tuple[tuple[Any, ...], str, Any]] = []
-                if "do" in row:
-                    blocks.append((("rows", index, "do"), "do", row["do"]))
-                if "retry" in row:
-                    blocks.append((("rows", index, "retry"), "retry", row["retry"]))
-                for path, table in row.get("do_by", {}).items():
+                path = ("rows", index)
+                blocks: list[tuple[Steps, str, Any]] = [
+                    ((*path, key), key, row[key]) for key in ("do", "retry") if key in row
+                ]
+                for fact, table in row.get("do_by", {}).items():
                     blocks += [
-                        (("rows", index, "do_by", path, value), "do", block)
+                        ((*path, "do_by", fact, value), "do", block)
                         for value, block in table.items()
                     ]
-                for path_steps, key, block in blocks:
-                    for error in check.iter_errors({key: block}):
-                        what, deep = _deepest(error)
-                        self.issue(
-                            source.where(*path_steps, *tuple(deep)[1:]),
-                            what,
-                            "see rules/schema/action.schema.json",
-                        )
+                for steps, key, block in blocks:
+                    self.sources.check_block(check, "action", source, {key: block}, steps, skip=1)
 
 
 def compile_rules(root: Path, files: Sequence[RuleFile]) -> dict[str, Any]:
     """Compile rule files into the sections of one table; raises `RuleError` with all faults."""
     from triage.modes import load_modes, to_data
 
-    compiler = _Compiler(root, files)
-    compiler.read()
-    for kind, schema in (
-        ("table", "chapter"),
-        ("sets", "set"),
-        ("vocabulary", "vocabulary"),
-        ("effects", "effects"),
-        ("bundle", "bundle"),
-        ("policy", "policy"),
-        ("agents", "agent-format"),
-    ):
-        compiler.check(kind, schema)
-    compiler.stop_if_broken()
-    compiler.actions()
+    sources = RuleSources(root, files)
+    sources.read()
+    for kind, schema in _SCHEMAS:
+        sources.check(kind, schema)
+    sources.stop_if_broken()
     modes = load_modes(root / "modes")
-    expander = compiler.expander()
-    predicates = compiler.vocabulary(expander)
-    compiler.chapters(expander, modes)
+    compiler = _Compiler(sources, modes)
+    compiler.actions()
+    predicates = compiler.vocabulary()
+    compiler.chapters()
     if not compiler.rows:
-        compiler.issue(f"{root}:1:1", "a table without rows", "add rules/table/*.yaml")
-    compiler.stop_if_broken()
+        sources.issue(f"{root}:1:1", "a table without rows", "add rules/table/*.yaml")
+    sources.stop_if_broken()
     return {
-        "hot": _hot(compiler, expander, predicates),
+        "hot": _hot(compiler, predicates),
         "modes": to_data(modes),
-        "effects": _merged(compiler, "effects"),
-        "policy": {"bundle": _merged(compiler, "bundle"), "policy": _merged(compiler, "policy")},
+        "effects": sources.merged("effects"),
+        "policy": {"bundle": sources.merged("bundle"), "policy": sources.merged("policy")},
         "secrets": _secrets(),
-        "agents": {f.path.stem: s.data for f, s in compiler.sources.get("agents", [])},
+        "agents": {file.path.stem: source.data for file, source in sources.of("agents")},
         "cold": compiler.cold,
     }
 
 
-def _hot(compiler: _Compiler, expander: Expander, predicates: list[Any]) -> dict[str, Any]:
+def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     from triage.pattern import needs
 
-    sources = list(expander.patterns)
+    sources = list(compiler.expander.patterns)
     needed = [needs(source) for source in sources]
-    # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
-    scanned = sorted(_scanned([row["when"] for row in compiler.rows] + predicates))
-    has_clauses = [bool(item.clauses) for item in needed]
-    gates = [gates_of(row["when"], predicates, has_clauses) for row in compiler.rows]
-    index: dict[str, list[int]] = {}
-    for number, gate in enumerate(gates):
-        for key in gate[0] if gate else ("always",):
-            index.setdefault(str(key), []).append(number)
+    whens = [row["when"] for row in compiler.rows]
+    index, gates = file_rows(whens, predicates, [bool(item.clauses) for item in needed])
     return {
         "patterns": sources,
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
         "re2": [item.re2 for item in needed],
-        "scanned": scanned,
+        # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
+        "scanned": sorted(searched_in_text([*whens, *predicates])),
         "predicates": predicates,
-        "predicate_names": list(expander.predicates),
+        "predicate_names": list(compiler.expander.predicates),
         "rows": compiler.rows,
-        "index": dict(sorted(index.items())),
-        # What a row needs beside the key it is filed under.
-        "gates": [gate[1:] for gate in gates],
+        "index": index,
+        "gates": gates,
     }
-
-
-def _scanned(nodes: Sequence[Any]) -> set[int]:
-    found: set[int] = set()
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
-        if node[0] == "text":
-            found.update(node[3])
-        elif node[0] in ("all", "any"):
-            todo.extend(node[1])
-        elif node[0] == "not":
-            todo.append(node[1])
-        elif node[0] == "language":
-            todo.extend(node[2])
-    return found
-
-
-def _merged(compiler: _Compiler, kind: str) -> Any:
-    """The data of the last layer that has the file: an overlay replaces it whole."""
-    items = compiler.sources.get(kind, [])
-    return items[-1][1].data if items else {}
 
 
 def _secrets() -> Any:
@@ -397,33 +313,5 @@ def _references(node: Sequence[Any]) -> list[int]:
     return _references(node[1]) if node[0] == "not" else []
 
 
-def _deepest(error: Any) -> tuple[str, tuple[Any, ...]]:
-    """The most specific complaint of a `oneOf` and where it stands."""
-    leaves, todo = [], [error]
-    while todo:
-        item = todo.pop()
-        if item.context:
-            todo.extend(item.context)
-        else:
-            leaves.append(item)
-    best = max(leaves, key=lambda item: (len(item.absolute_path), -len(item.message)))
-    message = best.message if len(best.message) < 160 else best.message[:157] + "..."
-    return message, tuple(best.absolute_path)
-
-
-def _find(data: Any, wanted: str, start: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The path of a string below `start`, `start` itself where it came from a set."""
-    node = data
-    for step in start:
-        node = node[step]
-    todo = [(start, node)]
-    while todo:
-        path, item = todo.pop()
-        # A pattern may be one part of the alternation that the file holds.
-        if isinstance(item, str) and wanted in item:
-            return path
-        if isinstance(item, Mapping):
-            todo.extend(((*path, key), value) for key, value in item.items())
-        elif isinstance(item, list):
-            todo.extend(((*path, i), value) for i, value in enumerate(item))
-    return start
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -54,8 +54,9 @@ class Expander:
         if word in ("all", "any"):
             return [word, [self.when(item, report, (*path, i)) for i, item in enumerate(value)]]
         if word == "not":
-            items = value if isinstance(value, list) else [value]
-            inner = [self.when(item, report, path) for item in items]
+            if not isinstance(value, list):
+                return ["not", self.when(value, report, path)]
+            inner = [self.when(item, report, (*path, i)) for i, item in enumerate(value)]
             return ["not", inner[0] if len(inner) == 1 else ["any", inner]]
         if word in ("text", "stdout", "stderr", "error"):
             return self._text("any" if word == "text" else word, value, report, path)

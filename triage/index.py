@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["DEAR", "gates_of"]
+__all__ = ["DEAR", "file_rows", "gates_of", "searched_in_text"]
 
 # Costs say how often a set is active on ordinary captures; only their order matters.
 _COMMON_EXITS = {0: 600.0, 1: 400.0, 2: 200.0}
@@ -29,6 +29,35 @@ DEAR = frozenset({"agent", "cut", "envelope", "json_wanted", "masks_status", "po
 Key = int | str
 # (cost, keys): one of the keys must be active.
 Gate = tuple[float, frozenset[Key]]
+
+
+def file_rows(
+    whens: Sequence[Any], predicates: Sequence[Any], has_clauses: Sequence[bool]
+) -> tuple[dict[str, list[int]], list[list[list[Key]]]]:
+    """Return the index (key -> numbers of the rows filed under it) and each row's other gates."""
+    gates = [gates_of(when, predicates, has_clauses) for when in whens]
+    index: dict[str, list[int]] = {}
+    for number, gate in enumerate(gates):
+        for key in gate[0] if gate else ("always",):
+            index.setdefault(str(key), []).append(number)
+    return dict(sorted(index.items())), [gate[1:] for gate in gates]
+
+
+def searched_in_text(nodes: Sequence[Any]) -> set[int]:
+    """Return the patterns that conditions search for in the text of the streams."""
+    found: set[int] = set()
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        if node[0] == "text":
+            found.update(node[3])
+        elif node[0] in ("all", "any"):
+            todo.extend(node[1])
+        elif node[0] == "not":
+            todo.append(node[1])
+        elif node[0] == "language":
+            todo.extend(node[2])
+    return found
 
 
 def gates_of(

@@ -10,6 +10,8 @@ __all__ = ["Source", "load_yaml"]
 
 Path = tuple[Any, ...]
 _MOST_VALUES = 200_000
+# The last step of the place of a key itself, not of its value.
+_KEY = object()
 
 
 class Source:
@@ -29,6 +31,10 @@ class Source:
             steps = steps[:-1]
         line, column = self._marks.get(steps, (1, 1))
         return f"{self.name}:{line}:{column}"
+
+    def where_key(self, *path: Any) -> str:
+        """``file:line:column`` of the key at `path`: of what is wrong with having it at all."""
+        return self.where(*path, _KEY)
 
 
 def load_yaml(name: str, text: str) -> Source:
@@ -76,7 +82,7 @@ def load_yaml(name: str, text: str) -> Source:
             return [build(child, (*path, index)) for index, child in enumerate(item.value)]
         result: dict[Any, Any] = {}
         for key_node, value_node in item.value:
-            key = build(key_node, (*path, "<key>"))
+            key = build(key_node, (*path, _KEY))
             if isinstance(key, (dict, list)):
                 raise RuleError(
                     [LocatedIssue(_place(name, key_node), "a key that is no scalar", "quote it")]
@@ -85,6 +91,7 @@ def load_yaml(name: str, text: str) -> Source:
                 raise RuleError(
                     [LocatedIssue(_place(name, key_node), f"key `{key}` twice", "keep one")]
                 )
+            marks[(*path, key, _KEY)] = marks.pop((*path, _KEY))
             result[key] = build(value_node, (*path, key))
         return result
 

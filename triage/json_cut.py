@@ -189,16 +189,29 @@ def ends_mid_structure(text: str) -> bool:
     """
     if "[" not in text and "{" not in text:
         return False
+    # As given first (ruling 41): a value may hold characters that are escapes elsewhere.
+    cut = _is_cut(text)
+    if cut is None:
+        clean = strip_escapes(text)
+        cut = clean != text and _is_cut(clean)
+    return bool(cut)
+
+
+def _is_cut(text: str) -> bool | None:
+    """Say whether the text ends inside a value, False where it ends behind one, else None."""
     # The line end before the first line spares the pattern a slow alternative.
-    body = "\n" + strip_escapes(text).rstrip(" \t\r\n")
+    body = "\n" + text.rstrip(" \t\r\n")
     decoder = Decoder(body)
     at = 0
+    whole = False
     while (match := _LINE_OPENER.search(body, at)) is not None:
         start = match.end()
+        whole = not decoder.has_failed(start)
         _, at = decoder.decode(start)
         broke = decoder.broke
-        if broke is None or not broke.ran_out:
+        if broke is None:
             continue
-        if broke.began or not body[:start].strip(" \t\r\n\ufeff"):
+        whole = False
+        if broke.ran_out and (broke.began or not body[:start].strip(" \t\r\n\ufeff")):
             return True
-    return False
+    return False if whole and at == len(body) else None

@@ -6,10 +6,10 @@ The list is closed: rules/schema/action.schema.json holds the same names (a test
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from triage.call import Call
+from triage.frozen import frozen
 from triage.render import is_argument
 
 __all__ = ["ACTION_KINDS", "KINDS", "ActionKind", "Asked", "default_argv", "subcommand_of"]
@@ -19,7 +19,7 @@ __all__ = ["ACTION_KINDS", "KINDS", "ActionKind", "Asked", "default_argv", "subc
 Again = Literal["", "verify", "drop"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ActionKind:
     """`again` is non-empty where the kind starts the captured call once more."""
 
@@ -64,7 +64,7 @@ ACTION_KINDS: Mapping[str, str] = {name: kind.meaning for name, kind in KINDS.it
 _HELP_WORDS = frozenset({"--help", "-h", "help", "--version", "-V", "-version", "version"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """What a default argv is made of: the call, the row's captured values, the policy's `help`."""
 

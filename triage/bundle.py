@@ -6,10 +6,10 @@ What is set is data, ``rules/bundle.yaml``; this module lays it around a command
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from triage.errors import LocatedIssue, RuleError, UsageError
+from triage.frozen import frozen
 from triage.render import posix_line, powershell_line
 
 __all__ = ["Bundle", "bundle", "check_bundles", "load_bundles"]
@@ -19,7 +19,7 @@ _LONGEST_S = 1e7  # about four months; past that a limit is a slip of the pen
 _builtin: dict[str, Mapping[str, Any]] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bundle:
     """A command with the bundle around it, three times: as data, for sh, for PowerShell.
 

@@ -7,9 +7,9 @@ line stays whole and goes to the shell it was written for. Expansion is never do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triage.frozen import frozen
 from triage.render import is_argument, posix_quote
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _SHELLS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Call:
     """`text`: the line; `argv`: what starts it again, None where nothing can.
 

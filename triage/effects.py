@@ -8,12 +8,12 @@ into something else. It is mutating when one command is. Everything else is unkn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from triage.command import CommandLine, Stage, parse_command
 from triage.effect_forms import Arguments, Form, Program, glob
 from triage.errors import LocatedIssue, RuleError
+from triage.frozen import frozen
 from triage.model import Effect
 
 __all__ = ["EffectResult", "Rules", "effect_of"]
@@ -24,7 +24,7 @@ _MOST_STAGES = 400
 _MOST_WORDS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class EffectResult:
     """An effect, the reason for it, and the stage that decided (None: the line or the caller)."""
 

@@ -47,8 +47,9 @@ Sources: facts/exit_codes.yaml (spec constants, ranges), signal(7), sysexits.h, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from triage.frozen import frozen
 
 __all__ = ["EXIT_CLASSES", "ExitKind", "ExitMeaning", "meaning"]
 
@@ -186,7 +187,7 @@ EXIT_CLASSES: frozenset[str] = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen()
 class ExitMeaning:
     """One exit status with what is generally known about it.
 

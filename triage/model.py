@@ -6,8 +6,9 @@ Everything here is frozen; nothing here does I/O or imports another module of th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from triage.frozen import fresh, frozen
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -33,7 +34,7 @@ Kind = Literal["failure", "not_failure", "ambiguous", "insufficient"]
 StreamSource = Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Capture:
     """One finished command-line call as its observer saw it (ruling 42).
 
@@ -66,7 +67,7 @@ class Capture:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Evidence:
     """The very bytes a verdict rests on; `start`/`end` index the stream as given (ruling 40)."""
 
@@ -77,7 +78,7 @@ class Evidence:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Untrusted:
     """A command that the captured output asks for; shown, never run unless allowed (ruling 15)."""
 
@@ -85,7 +86,7 @@ class Untrusted:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Action:
     """What to do next, as data: `argv` + `env` + `stdin` + limits, and the same as one POSIX line.
 
@@ -95,7 +96,7 @@ class Action:
     kind: str
     text: str
     argv: tuple[str, ...] | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = fresh(factory=dict)
     stdin: str | None = None
     timeout_s: float | None = None
     wait_s: float | None = None
@@ -103,7 +104,7 @@ class Action:
     untrusted: tuple[Untrusted, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Retry:
     """Whether the same call may be started again, how often, after how long, and why."""
 
@@ -113,7 +114,7 @@ class Retry:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """One decision: did it fail, which row, which §N, on what evidence, what to do next."""
 

@@ -7,10 +7,10 @@ finds; the engine reads the same lines, so the two can't disagree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from triage.errors import LocatedIssue, RuleError, TriageError
+from triage.frozen import frozen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ _LABELLED = r"\*\*([A-Z][a-z]+(?: [a-z]+)?):\*\*(.*)"
 _TUPLES = ("rows", "related")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mode:
     """One failure mode as its document states it.
 
@@ -89,6 +89,8 @@ def to_data(modes: Mapping[int, Mode]) -> list[dict[str, Any] | None]:
 
     `from_data` reads all of it back, `mode_from_data` one entry: a verdict needs no more.
     """
+    from dataclasses import asdict
+
     return [
         asdict(modes[number]) if number in modes else None
         for number in range(max(modes, default=-1) + 1)

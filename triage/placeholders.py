@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from triage.call import Call
+from triage.frozen import frozen
 from triage.render import is_argument
 
 __all__ = ["BUILTIN_NAMES", "Values", "fill_number", "misplaced", "names_in", "shown"]
@@ -45,7 +45,7 @@ def names_in(template: str) -> list[str]:
     return [match.group(1) for match in _PLACEHOLDER.finditer(template)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Values:
     """What placeholders stand for: the captured call, and what the row's `capture:` pulled out."""
 

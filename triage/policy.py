@@ -8,10 +8,10 @@ may only forbid. Numbers are data, ``rules/policy.yaml``. Nothing here reads a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from triage.errors import LocatedIssue, RuleError
+from triage.frozen import frozen
 from triage.model import Effect, Kind, Retry
 from triage.waits import error_code, told_wait
 
@@ -33,7 +33,7 @@ _CAUTION = {word: rank for rank, word in enumerate(RETRY_WORDS)}
 _EXPLICIT = ("with_backoff", "after_wait")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Policy:
     """``rules/policy.yaml`` as looked up: budgets (starts), waits (seconds), what codes promise."""
 
@@ -46,7 +46,7 @@ class Policy:
     untrusted_fields: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Hint:
     when: str
     why: str

@@ -7,9 +7,9 @@ configuration folder) bring chapters that sort among ours and may disable rows b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from triage.frozen import frozen
 from triage.match import Matcher
 from triage.prefilter import Prefilter
 
@@ -24,7 +24,7 @@ __all__ = ["VERSION", "Row", "Table"]
 VERSION = "0.1.0"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Row:
     """One row: its condition, where it routes, what to do, and why it stands where it stands."""
 

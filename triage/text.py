@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from triage.decoding import SURROGATE, cut_end, cut_start, decoded, encoding_of, width
 from triage.escapes import strip_escapes, strip_with_offsets
+from triage.frozen import frozen
 from triage.model import StreamSource
 from triage.redraw import Cuts, redrawn, redrawn_cuts
 
@@ -93,7 +93,7 @@ class _Piece:
         return min(self.limit, self.base + self._marks[mark] + width(rest, self.encoding))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class StreamText:
     """One stream of a capture as text.
 

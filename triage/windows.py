@@ -7,17 +7,17 @@ of a failure stands in the first or the last lines, hardly ever in the middle of
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from triage.errors import CaptureError
+from triage.frozen import frozen
 
 __all__ = ["Window", "read_window"]
 
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Window:
     """What was read: `head` from byte 0, `tail` up to byte `size`, None where `head` is all."""
 

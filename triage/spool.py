@@ -15,7 +15,7 @@ from triage.decoding import cut_end, cut_start
 __all__ = ["DEFAULT_LIMIT", "Cut", "Kept", "Spool"]
 
 # Twice what a verdict reads at either end of a stream (see `triage.signals`).
-DEFAULT_LIMIT = 16 << 20
+DEFAULT_LIMIT = 4 << 20
 _IN_MEMORY = 256 << 10
 _COPIED = 256 << 10
 

@@ -164,7 +164,8 @@ class _Watch:
                 self._end("idle", signal.SIGTERM, now)
         elif self.phase == "ending":
             self._step_ending(now)
-        elif self.phase == "lingering":
+        # In the same step: with nothing left to read, nothing would wake us.
+        if self.phase == "lingering":
             waited = now >= self._linger_until() and not self.streams.reader_is_slow
             given_up = self.interrupted is not None and now >= self.give_up_at
             if not self.streams.open or waited or given_up:

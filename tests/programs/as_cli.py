@@ -2,7 +2,8 @@
 
     as_cli.py OPTIONS-AS-JSON WORD...
 
-The options are keywords of `run`, and `report`: a file for the escalation bundle.
+The options are keywords of `run`, `report`: a file for the escalation bundle, and `peak`: a file
+for the most memory this process ever had, in KiB.
 """
 
 import json
@@ -14,11 +15,15 @@ from triage.run import run
 
 if __name__ == "__main__":
     options = json.loads(sys.argv[1])
-    report = options.pop("report", None)
+    report, peak = options.pop("report", None), options.pop("peak", None)
     argv = None if "shell_line" in options else sys.argv[2:]
     outcome = run(argv, exclusive=True, passthrough=True, **options)
     if report:
         Path(report).write_text(outcome.report(), encoding="utf-8")
+    if peak:
+        # ru_maxrss would count what the caller had before it became this program.
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        Path(peak).write_text(status.partition("VmHWM:")[2].split()[0], encoding="utf-8")
     if outcome.interrupted is not None:
         end_by(outcome.interrupted)
     sys.exit(outcome.exit_status)

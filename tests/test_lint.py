@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ from triage.lint import counts, lint_table
 from triage.lint_regex import regex_faults
 
 MATCH = "[{exit_code: 1, command: tool, stderr: 'planted symptom 7'}]"
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield
 
 
 def codes(findings: list[Finding]) -> set[str]:

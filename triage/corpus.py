@@ -40,6 +40,8 @@ __all__ = [
     "read_results",
     "read_thresholds",
     "results",
+    "results_text",
+    "rules_digest",
     "run_cases",
     "without_commands",
     "without_tools",
@@ -156,10 +158,20 @@ def below_thresholds(figures: Mapping[str, Any], thresholds: Mapping[str, float]
     return missed
 
 
+def rules_digest(table: Table) -> str:
+    """A digest of all that decides which row wins; the words of documents don't."""
+    from hashlib import blake2b
+
+    hot = table.section("hot")
+    parts = [list(hot[key]) for key in ("rows", "predicates", "patterns")]
+    text = json.dumps(parts, ensure_ascii=False)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
 def results(report: Report, table: Table, others: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``--save`` writes: figures, other runs, and what became of each case."""
     return {
-        "table": table.hash,
+        "rules": rules_digest(table),
         "figures": report.figures(),
         **{name: others[name] for name in _OTHER_RUNS if name in others},
         "cases": report.per_case(),

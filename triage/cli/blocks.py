@@ -9,7 +9,7 @@ from typing import Any
 from triage.cache import load_table
 from triage.cases import load_cases
 from triage.cli.status import MEANINGS
-from triage.corpus import read_results
+from triage.corpus import read_results, rules_digest
 from triage.docs import Stale, refresh_blocks, refresh_modes
 from triage.documents import (
     accuracy_block,
@@ -34,7 +34,7 @@ def refresh(root: Path, *, write: bool) -> tuple[list[Stale], list[str]]:
     warnings: list[str] = []
     saved = root / RESULTS
     results: Any = read_results(saved) if saved.is_file() else None
-    if results is not None and results.get("table") != table.hash:
+    if results is not None and results.get("rules") != rules_digest(table):
         warnings.append(f"{RESULTS} was saved with other rules: run `triage test --save` again")
     texts: dict[str, Callable[[], str]] = {
         "table": lambda: table_block(table),

@@ -1,0 +1,237 @@
+"""From a capture to a redacted case and a row that takes it, without touching anything else."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sound_rules import SOUND, rules_folder
+
+from triage.cache import load_table
+from triage.capture_data import capture_from_mapping
+from triage.cases import load_cases
+from triage.cli.app import run_app
+from triage.compile import validator
+from triage.engine import classify
+from triage.errors import UsageError
+from triage.last_run import last_run_file, recall, remember
+from triage.model import Capture
+from triage.scaffold import Label, case_of, case_text, tool_of, write_case
+from triage.scaffold_row import add_row, row_skeleton
+
+ROOT = Path(__file__).parent.parent
+TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+DENIED = Capture(
+    exit_code=1,
+    command=f"frob push --token {TOKEN}",
+    stderr=f"frob: error 17: server said no to '{TOKEN}'\n",
+    duration_s=1.5,
+)
+
+
+def label(**others: Any) -> Label:
+    fields = {
+        "case_id": "frob-denied", "chapter": "12-auth", "tool": "frob", "modes": (24,),
+        "why": "the server says no to the token itself",
+    }  # fmt: skip
+    return Label(**{**fields, **others})
+
+
+def test_a_case_holds_the_capture_and_the_label_and_no_secret(tmp_path: Path) -> None:
+    path = write_case(tmp_path, "12-auth", case_of(DENIED, label()))
+    text = path.read_text("utf-8")
+    assert path == tmp_path / "12-auth" / "frob-denied.yaml"
+    assert TOKEN not in text
+    case = next(load_cases(tmp_path))
+    assert (case.id, case.tool, case.verdict, case.row, case.modes) == (
+        "frob-denied", "frob", "failure", 12, (24,),
+    )  # fmt: skip
+    assert case.capture.exit_code == 1
+    assert case.capture.duration_s == 1.5
+    assert "server said no to" in case.capture.stderr
+    assert list(validator(ROOT / "rules", "case").iter_errors(yaml.safe_load(text))) == []
+
+
+def test_the_masked_case_gets_the_verdict_of_the_capture(tmp_path: Path) -> None:
+    write_case(tmp_path, "12-auth", case_of(DENIED, label()))
+    masked = next(load_cases(tmp_path)).capture
+    table = load_table()
+    assert classify(masked, table).rule == classify(DENIED, table).rule
+
+
+def test_the_machine_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/alice")
+    monkeypatch.setattr("socket.gethostname", lambda: "wotan")
+    here = Path.cwd()
+    said = f"{here}/x.py: no\n/home/alice/.frobrc: no\n/home/alicette: no\nwotan: no\nwotanic\n"
+    case = case_of(Capture(exit_code=1, stderr=said), label())
+    assert case["capture"]["stderr"] == (
+        "/work/demo/x.py: no\n/home/dev/.frobrc: no\n/home/alicette: no\nhost: no\nwotanic\n"
+    )
+
+
+def test_bytes_that_are_no_text_stay_beside_the_case(tmp_path: Path) -> None:
+    raw = b"\xff\xfe\x00 broken"
+    capture = Capture(exit_code=1, command="frob", stdout=raw)
+    path = write_case(tmp_path, "08-crash", case_of(capture, label(chapter="08-crash")))
+    assert (path.parent / "frob-denied.stdout.bin").read_bytes() == raw
+    assert next(load_cases(tmp_path)).capture.stdout == raw
+
+
+def test_both_streams_in_one_are_said_to_be(tmp_path: Path) -> None:
+    capture = Capture(exit_code=None, merged="a\nb\n", timed_out=True)
+    write_case(tmp_path, "03-hang", case_of(capture, label(chapter="03-hang")))
+    case = next(load_cases(tmp_path))
+    assert case.capture == capture
+
+
+def test_a_chapter_of_no_failure_expects_none() -> None:
+    case = case_of(Capture(exit_code=1, command="frob"), label(chapter="00-expected-exit"))
+    assert (case["expect"]["verdict"], case["expect"]["row"]) == ("not_failure", None)
+    unsure = case_of(Capture(exit_code=1), label(verdict="ambiguous"))
+    assert (unsure["expect"]["verdict"], unsure["expect"]["row"]) == ("ambiguous", None)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"chapter": "auth"}, {"case_id": "No Id"}, {"case_id": "../x"}, {"why": " "}]
+)
+def test_a_label_that_no_case_may_hold_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="--"):
+        case_of(DENIED, label(**wrong))
+
+
+def test_an_existing_case_is_never_written_over(tmp_path: Path) -> None:
+    path = write_case(tmp_path, "12-auth", case_of(DENIED, label()))
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match="there is such a case"):
+        write_case(tmp_path, "12-auth", case_of(Capture(exit_code=9), label()))
+    assert path.read_bytes() == before
+
+
+@settings(max_examples=120)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_is_read_back_as_it_was_written(out: str, err: str) -> None:
+    case = {**case_of(DENIED, label()), "capture": {"exit_code": 1, "stdout": out, "stderr": err}}
+    try:
+        text = case_text(case)
+    except UsageError:
+        # YAML has no form for a lone surrogate.
+        assert any("\ud800" <= char <= "\udfff" for char in out + err)
+        return
+    assert yaml.safe_load(text)["capture"] == case["capture"]
+
+
+@pytest.mark.parametrize(
+    ("command", "tool"),
+    [("cd x && sudo npm install", "npm"), (("git", "push"), "git"), (None, None)],
+)
+def test_the_tool_is_the_program_that_owns_the_status(command: Any, tool: str | None) -> None:
+    assert tool_of(Capture(exit_code=1, command=command)) == tool
+
+
+CAPTURES = [
+    {"exit_code": 1, "command": "frob", "stderr": "frob: error 17: can't read '/etc/x': no\n"},
+    {"exit_code": 3, "command": "frob", "stdout": "(a) failed [b] {c} $d ^e *f+ \\g | h?\n"},
+    {"exit_code": 1, "command": "frob", "stderr": 'it\'s "odd"\ttoo: 12 of 13 failed\nbye\n'},
+    {"exit_code": None, "command": "frob", "merged": "cannot go on\n"},
+    {"exit_code": 0, "command": "frob", "stdout": "could not load plugin x\n"},
+    {"exit_code": 9, "command": "frob"},
+]
+
+
+@pytest.mark.parametrize("data", CAPTURES)
+def test_a_skeleton_takes_its_case_in_a_table_that_loads(
+    data: dict[str, Any], tmp_path: Path
+) -> None:
+    capture = capture_from_mapping(data)
+    case = case_of(capture, label())
+    rules = rules_folder(tmp_path / "rules", {"12-auth": "rows: []\n"})
+    chapter = rules / "table" / "12-auth.yaml"
+    chapter.unlink()
+    add_row(chapter, row_skeleton("frob-says-no", case, "12-auth"), create=True)
+    verdict = classify(capture, load_table(rules))
+    assert (verdict.rule, verdict.row) == ("frob-says-no", 12)
+    row = yaml.safe_load(chapter.read_text("utf-8"))["rows"][0]
+    assert classify(capture_from_mapping(row["match"][0]), load_table(rules)).rule == row["id"]
+    assert classify(capture_from_mapping(row["no_match"][0]), load_table(rules)).rule != row["id"]
+
+
+def test_a_row_is_put_before_the_chapters_last_and_nothing_else_changes(tmp_path: Path) -> None:
+    path = tmp_path / "16-prose-exit.yaml"
+    text = "# a comment\n" + SOUND["16-prose-exit"].replace("  - id: unex", "\n  - id: unex")
+    path.write_text(text, encoding="utf-8")
+    skeleton = row_skeleton("frob-says-no", case_of(DENIED, label()), "16-prose-exit")
+    line = add_row(path, skeleton)
+    changed = path.read_text("utf-8")
+    assert changed.split("\n")[line - 1] == "  - id: frob-says-no"
+    assert changed.replace(skeleton + "\n", "") == text
+    ids = [row["id"] for row in yaml.safe_load(changed)["rows"]]
+    assert ids == ["file-missing", "frob-says-no", "unexplained"]
+    with pytest.raises(UsageError, match="there is a row"):
+        add_row(path, skeleton)
+    with pytest.raises(UsageError, match="no chapter '17-none'"):
+        add_row(tmp_path / "17-none.yaml", skeleton)
+
+
+def test_the_last_run_is_kept_for_its_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="no run is remembered"):
+        recall()
+    assert remember({"exit_code": 3, "command": "frob"})
+    assert recall() == {"exit_code": 3, "command": "frob"}
+    path = last_run_file()
+    assert path is not None
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not remember({"exit_code": 0, "stdout": "x" * (5 << 20)})
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match="can't be read"):
+        recall()
+
+
+def test_the_verb_writes_case_and_row_of_the_last_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = rules_folder(tmp_path / "rules")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    remember({"exit_code": 5, "command": "frob go", "stderr": "frob: no slot free in pool 7\n"})
+    (tmp_path / "corpus").mkdir()
+    arguments = [
+        "new", "--last-run", "--chapter", "16-prose-exit", "--id", "frob-pool",
+        "--row-id", "no-slot-free", "--why", "frob says that its pool has no slot free",
+        "--modes", "§19, 31", "--corpus", str(tmp_path / "corpus"), "--rules", str(rules), "--json",
+    ]  # fmt: skip
+    assert run_app(arguments) == 0
+    written = json.loads(capsys.readouterr().out)["data"]
+    assert written["case"].endswith("16-prose-exit/frob-pool.yaml")
+    path, line = written["row"].rsplit(":", 1)
+    assert "no-slot-free" in Path(path).read_text("utf-8").split("\n")[int(line) - 1]
+    assert run_app(["test", str(tmp_path / "corpus"), "--rules", str(rules)]) == 0
+    assert run_app(arguments) == 2
+    assert "there is such a case" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--modes", "99"], "no failure mode"),
+        (["--from", "nowhere.json"], "can't be read"),
+        (["--chapter", "auth"], "is no chapter"),
+    ],
+)
+def test_the_verb_refuses_what_it_cannot_write(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = tmp_path / "capture.json"
+    capture.write_text('{"exit_code": 1, "command": "frob"}', encoding="utf-8")
+    arguments = ["new", "--from", str(capture), "--chapter", "12-auth", "--why", "because it does"]
+    assert run_app([*arguments, "--corpus", str(tmp_path), *words]) == 2
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.glob("*/*.yaml"))

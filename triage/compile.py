@@ -109,8 +109,6 @@ class _Compiler:
                 self.sources.issue(
                     source.where_key(name), f"predicates in a circle: {shown}", "break it"
                 )
-        # A row may name a predicate that names itself: its gates can't be worked out.
-        self.sources.stop_if_broken()
         return nodes
 
     def condition(self, when: Mapping[str, Any], source: Source, path: Steps) -> list[Any]:

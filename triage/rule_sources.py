@@ -144,8 +144,9 @@ def _faults(error: Any) -> Iterator[_Fault]:
         item = todo.pop()
         if item.context:
             todo.extend(item.context)
-        else:
+        elif item.validator != "oneOf" or isinstance(item.instance, Mapping):
             leaves.append(item)
+    leaves = leaves or [error]
     depth = max(len(leaf.absolute_path) for leaf in leaves)
     deepest = [leaf for leaf in leaves if len(leaf.absolute_path) == depth]
     steps = tuple(deepest[0].absolute_path)
@@ -161,7 +162,13 @@ def _faults(error: Any) -> Iterator[_Fault]:
         value = _short(repr(deepest[0].instance))
         yield _Fault(f"{value} is no {' or '.join(types)}", steps)
         return
-    best = min(deepest, key=lambda leaf: (leaf.validator == "type", len(leaf.message)))
+    best = min(deepest, key=lambda leaf: (leaf.validator in ("type", "const"), len(leaf.message)))
+    if best.validator == "oneOf":
+        yield _Fault("several forms at once", steps, "keep one of them")
+        return
+    if "propertyNames" in best.absolute_schema_path:
+        yield _Fault(_short(best.message), (*steps, best.instance), at_key=True)
+        return
     if best.validator == "required":
         missing = [key for key in best.validator_value if key not in best.instance]
         yield _Fault(f"key `{missing[0]}` is missing", steps, "add it")

@@ -91,8 +91,9 @@ def load_yaml(name: str, text: str) -> Source:
                 raise RuleError(
                     [LocatedIssue(_place(name, key_node), f"key `{key}` twice", "keep one")]
                 )
-            marks[(*path, key, _KEY)] = marks.pop((*path, _KEY))
+            place = marks.pop((*path, _KEY))
             result[key] = build(value_node, (*path, key))
+            marks[(*path, key, _KEY)] = place
         return result
 
     try:

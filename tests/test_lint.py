@@ -58,9 +58,6 @@ PLANTED = {
         "planted", "{exit: nonzero, stderr: 'planted symptom'}",
         do="{kind: wait_for_lock, text: 'wait for {holder}'}",
     ),
-    "merged-mode": one_row(
-        "planted", "{exit: nonzero, stderr: 'planted symptom'}", modes="[36]"
-    ),
     "regex-nested": one_row(
         "planted", r"{exit: nonzero, stderr: '^planted (?:\w+[ ]?)*symptom(?: \d)?$'}"
     ),
@@ -95,6 +92,11 @@ def test_a_planted_defect_is_found(code: str, tmp_path: Path) -> None:
     assert {f.rule for f in findings if f.fails and f.code != "mode-unreached"} <= {
         "planted", "again", "11-rate-limit.yaml",
     }  # fmt: skip
+
+
+def test_a_mode_that_is_a_stub_is_refused(tmp_path: Path) -> None:
+    text = one_row("planted", "{exit: nonzero, stderr: 'planted symptom'}", modes="[36]")
+    assert [(f.code, "§10" in f.what) for f in planted(tmp_path, text)] == [("schema", True)]
 
 
 def test_a_row_that_no_case_reaches_is_found(tmp_path: Path) -> None:

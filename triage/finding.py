@@ -21,7 +21,6 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "sample": ("error", "a match sample lost, or a no_match sample won, by its row"),
     "action": ("error", "a `do`, `do_by` or `retry` that can't be carried out"),
     "bundle": ("error", "a non-interactive bundle that can't work"),
-    "merged-mode": ("error", "a mode that is a stub for another"),
     "regex-nested": ("error", "a repeat inside a repeat that can match the same text"),
     "regex-gaps": ("warning", "two wide open gaps in one branch of a pattern"),
     "regex-bounds": ("warning", "counted gaps whose bounds multiply"),

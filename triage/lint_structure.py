@@ -59,16 +59,9 @@ def _order(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
 def _modes(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
     reached: set[int] = set()
     for row in rulebook.rows:
-        listed: list[tuple[tuple[Any, ...], Any]] = [(("modes",), row.data.get("modes", ()))]
-        for path, by_value in row.data.get("modes_by", {}).items():
-            listed += [(("modes_by", path, value), modes) for value, modes in by_value.items()]
-        for place, modes in listed:
-            reached.update(modes[:1])
-            for number in modes:
-                target = table.mode(number).merged_into
-                if target is not None:
-                    what = f"§{number} is a stub for §{target}"
-                    yield found("merged-mode", row.id, row.where(*place), what, f"write {target}")
+        reached.update(row.data.get("modes", ())[:1])
+        for by_value in row.data.get("modes_by", {}).values():
+            reached.update(number for modes in by_value.values() for number in modes[:1])
     folder = rulebook.roots[0] / "modes"
     for number in range(1, 78):
         mode = table.mode(number)

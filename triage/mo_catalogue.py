@@ -1,13 +1,10 @@
-"""GNU message catalogues (``.mo``) searched as bytes: from a translated text to its English original.
+"""GNU message catalogues (``.mo``) searched as bytes: from translated text to its original.
 
 The standard library reads a catalogue whole, from the original to the translation, which is the
 other way round and costs a hundred times as much for the megabytes of a machine's catalogues. Here
 a file is only searched for some bytes, and only the messages they lie in are decoded. Format: the
 GNU gettext manual, "The Format of GNU MO Files". A damaged file is no catalogue, never an error.
 """
-
-# os.path instead of pathlib: this module is on the way of a verdict, pathlib costs 3 ms.
-# ruff: noqa: PTH
 
 from __future__ import annotations
 
@@ -26,7 +23,8 @@ _HEADER_BYTES = 20
 _LARGEST_BYTES = 8 << 20
 _LONGEST_MESSAGE = 4096
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]{1,40})")
-_VERSION = re.compile(r"[-.]?\d[\d.]*$")
+# What a version at the end of a domain is made of: ``gcc-12``, ``libapt-pkg6.0``.
+_VERSION = "0123456789.-"
 # An original may carry its context before this mark.
 _CONTEXT = "\x04"
 
@@ -51,9 +49,20 @@ class Listed:
 class Catalogue:
     """One catalogue's bytes; nothing is decoded that no search has found."""
 
-    __slots__ = ("_charset", "_count", "_data", "_numbers", "_order", "_originals", "_starts", "_translations")
+    __slots__ = (
+        "_charset",
+        "_count",
+        "_data",
+        "_numbers",
+        "_order",
+        "_originals",
+        "_starts",
+        "_translations",
+    )
 
-    def __init__(self, data: bytes, order: str, count: int, originals: int, translations: int) -> None:
+    def __init__(
+        self, data: bytes, order: str, count: int, originals: int, translations: int
+    ) -> None:
         self._data = data
         self._order = order
         self._count = count
@@ -63,19 +72,16 @@ class Catalogue:
         self._numbers: list[int] = []
         self._charset = self._declared_charset()
 
-    def mentions(self, piece: str) -> bool:
-        """Whether the bytes of `piece` stand anywhere in the file."""
-        needle = self._encoded(piece)
-        return bool(needle) and needle in self._data
-
     def whole(self, text: str) -> Iterator[Message]:
-        """Yield the messages whose translation (one plural form of it) is exactly `text`."""
+        """Yield the messages of which one form is exactly `text`."""
         needle = self._encoded(text)
         if not needle:
             return
-        at = self._data.find(b"\0" + needle + b"\0")
-        if at >= 0:
-            yield from self._around(at + 1, text)
+        needle = b"\0" + needle + b"\0"
+        at = self._data.find(needle)
+        while at >= 0:
+            yield from (m for m in self._around(at + 1) if m.translation == text)
+            at = self._data.find(needle, at + 1)
 
     def containing(self, piece: str, most: int) -> Iterator[Message]:
         """Yield the messages whose translation contains `piece`, at most `most` of them."""
@@ -84,9 +90,10 @@ class Catalogue:
             return
         at = self._data.find(needle)
         while at >= 0 and most > 0:
-            for message in self._around(at, piece):
-                yield message
-                most -= 1
+            for message in self._around(at):
+                if piece in message.translation:
+                    yield message
+                    most -= 1
             # One message counts once, however often it says the same.
             after = self._data.find(b"\0", at)
             at = self._data.find(needle, after) if after >= 0 else -1
@@ -114,10 +121,12 @@ class Catalogue:
             return None
         return self._data[start : start + length]
 
-    def _around(self, at: int, piece: str) -> Iterator[Message]:
+    def _around(self, at: int) -> Iterator[Message]:
         """Yield the forms of the message whose translation holds the byte `at`."""
         if self._starts is None:
-            flat = struct.unpack_from(f"{self._order}{2 * self._count}I", self._data, self._translations)
+            flat = struct.unpack_from(
+                f"{self._order}{2 * self._count}I", self._data, self._translations
+            )
             starts = flat[1::2]
             self._numbers = sorted(range(self._count), key=starts.__getitem__)
             self._starts = [starts[number] for number in self._numbers]
@@ -136,13 +145,15 @@ class Catalogue:
             return
         sources[0] = sources[0].rpartition(_CONTEXT)[2]
         for index, form in enumerate(forms):
-            if piece in form:
-                yield Message(sources[min(index, len(sources) - 1)], form)
+            yield Message(sources[min(index, len(sources) - 1)], form)
 
 
 def read_catalogue(path: str) -> Catalogue | None:
     """Read one ``.mo`` file; None where it can't be read or is no sound catalogue."""
     try:
+        # A pipe of that name would never end.
+        if not os.path.isfile(path):
+            return None
         with open(path, "rb") as file:
             data = file.read(_LARGEST_BYTES + 1)
     except OSError:
@@ -169,7 +180,7 @@ def list_catalogues(roots: tuple[str, ...]) -> tuple[Listed, ...]:
             folder = os.path.join(root, language, "LC_MESSAGES")
             for name in _names(folder):
                 if name.endswith(".mo"):
-                    domain = _VERSION.sub("", name[:-3])
+                    domain = name[:-3].rstrip(_VERSION)
                     found.append(Listed(domain, language, os.path.join(folder, name)))
     return tuple(found)
 

@@ -266,6 +266,7 @@ def test_a_wait_that_was_called_for_is_waited_and_told() -> None:
     assert outcome.attempts[1].waited_s == 0.2
     assert 0 < heard[0][0] <= 0.2
     assert heard[0][1] == "the limit passes with time"
+    assert heard[-1][0] == 0.0
 
 
 def test_a_wait_past_the_callers_limit_is_not_begun() -> None:

@@ -41,14 +41,9 @@ _SHOWN = 20_000
 
 def capture_data(capture: Capture, *, raw: bool = False) -> dict[str, Any]:
     """Return a capture as JSON data with the keys of ruling 42; secrets masked but `raw`."""
-    from triage.redact import mask, mask_argv, mask_data
+    from triage.redact import mask_data
 
-    data: dict[str, Any] = {}
-    command = capture.command
-    if isinstance(command, str):
-        data["command"] = command if raw else mask(command)
-    elif command is not None:
-        data["command"] = list(command) if raw else mask_argv(command)
+    data: dict[str, Any] = {"command": _command(capture, raw)}
     data |= {name: getattr(capture, name) for name in _FACTS}
     for name in _STREAMS:
         source = getattr(capture, name)
@@ -127,7 +122,7 @@ def text_report(outcome: Outcome, *, raw: bool = False) -> str:
     for attempt in outcome.attempts:
         capture = attempt.capture
         parts.append(f"\n## Start {attempt.number}\n\n{_story(outcome, attempt)}\n")
-        command = capture_data(capture, raw=raw).get("command")
+        command = _command(capture, raw)
         shown = command if isinstance(command, str) else json.dumps(command, ensure_ascii=False)
         parts.append(f"\n{_fenced(safe(str(shown)))}")
         for name in _STREAMS:
@@ -166,6 +161,15 @@ def _verdict(verdict: Verdict, raw: bool) -> dict[str, Any]:
     data = verdict.to_dict()
     masked: dict[str, Any] = data if raw else mask_data(data)
     return masked
+
+
+def _command(capture: Capture, raw: bool) -> str | list[str] | None:
+    from triage.redact import mask, mask_argv
+
+    command = capture.command
+    if command is None or isinstance(command, str):
+        return command if raw or command is None else mask(command)
+    return list(command) if raw else mask_argv(command)
 
 
 def _stream(name: str, source: StreamSource, raw: bool) -> tuple[str, str]:

@@ -48,8 +48,9 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
     objects with `write`. `effect` is what the caller knows; else rules/effects.yaml decides.
 
     `retry` allows what rulings 13 to 17 allow. All waits together stay within `max_wait_s` (60);
-    `on_wait(seconds_left, why)` is called about once a second meanwhile. `state` remembers
-    failures from run to run. `tier`, `table` and `classify` are those of the engine.
+    `on_wait(seconds_left, why)` is called about once a second meanwhile, and with 0 when a wait is
+    over. `state` remembers failures from run to run. `tier`, `table` and `classify` are those of
+    the engine.
 
     `exclusive` says that this process does nothing but this run, as the command line does: it
     becomes a child subreaper, hands INT, TERM, HUP and QUIT on to the command, and shares its
@@ -230,14 +231,14 @@ class _Run:
         poll = select.poll()
         if self.interrupts is not None:
             poll.register(self.interrupts.fd, select.POLLIN)
-        while not self._interrupted:
-            left = until - time.monotonic()
-            if left <= 0:
-                return True
-            if self.options.on_wait is not None:
-                self.options.on_wait(left, step.why)
+        tell = self.options.on_wait
+        while not self._interrupted and (left := until - time.monotonic()) > 0:
+            if tell is not None:
+                tell(left, step.why)
             poll.poll(int(min(left, _TICK_S) * 1000) + 1)
-        return False
+        if tell is not None:
+            tell(0.0, step.why)
+        return not self._interrupted
 
     @property
     def _interrupted(self) -> bool:

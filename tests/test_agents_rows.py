@@ -12,9 +12,9 @@ import yaml
 from triage.agents.cases import jsonl
 from triage.agents.outcome import VERDICTS
 from triage.cache import load_table
+from triage.capture_data import capture_from_mapping
 from triage.engine import classify
 from triage.judge import AGENT_CHAPTER
-from triage.capture_data import capture_from_mapping
 
 CHAPTER = Path(__file__).parent.parent / "rules" / "table" / f"{AGENT_CHAPTER}.yaml"
 ROWS = yaml.safe_load(CHAPTER.read_text("utf-8"))["rows"]

@@ -188,12 +188,14 @@ HOSTILE = st.one_of(
     st.text(max_size=300),
     st.binary(max_size=300),
     st.sampled_from(
-        ["[" * 4000, "{" * 4000, '{"ok":' * 3000, "\x1b[" * 2000, "\ud800\udfff", "9" * 6000, "\0" * 99]
+        ["[" * 4000, "{" * 4000, '{"ok":' * 3000, "\x1b[" * 2000, "\ud800\udfff", "9" * 6000,
+         "\0" * 99]
     ),
     st.lists(
         st.sampled_from(
-            ["Traceback (most recent call last):\n", "error: ", '{"ok":false}', "HTTP 403", "\r", "(END)",
-             "usage: x\n", "\x1b[1m", "429", "é", "\udcff", "Permission denied\n", "[", "}", '"']
+            ["Traceback (most recent call last):\n", "error: ", '{"ok":false}', "HTTP 403", "\r",
+             "(END)", "usage: x\n", "\x1b[1m", "429", "é", "\udcff", "Permission denied\n",
+             "[", "}", '"']
         ),
         max_size=30,
     ).map("".join),

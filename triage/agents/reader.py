@@ -32,8 +32,7 @@ class EventReader:
 
     def read(self, event: Mapping[str, Any]) -> bool:
         """Read one event; return whether the format knows it."""
-        self.failed = self.stopped = False
-        self.native_subtype = self.error_reason = None
+        self._begin()
         known = False
         for rule in self.item.rules_for(event):
             if holds(rule.when, event):
@@ -51,6 +50,10 @@ class EventReader:
         else:
             self.tally.unknown(find(event, self.item.type_path))
         return known
+
+    def _begin(self) -> None:
+        self.failed = self.stopped = False
+        self.native_subtype = self.error_reason = None
 
     def _apply(self, rule: Rule, value: Any) -> None:
         for word, arg in rule.effects:

@@ -114,8 +114,8 @@ def _agent(
     else:
         _card(data)
     sys.stderr.write(printable(mask(judged.line())) + "\n")
-    if audit and judged.verdict != "ok":
-        opt.record_audit(audit, "agent.turn_failed", verdict, capture.command)
+    if audit:
+        opt.record_audit(audit, judged, capture.command, capture.exit_code)
     return status
 
 

@@ -13,7 +13,7 @@ import typer
 from triage.cache import load_table
 from triage.errors import CaptureError, UsageError
 from triage.intake import captures_of
-from triage.model import Capture, Verdict
+from triage.model import Capture
 from triage.overlays import find_overlays
 from triage.redact import load_patterns
 from triage.table import Table
@@ -188,11 +188,10 @@ def _merged_status(streams: dict[str, Any]) -> int | None:
     return code
 
 
-def record_audit(path: str, event: str, verdict: Verdict, command: Any) -> None:
-    """Append one audit event for a verdict that is no success; a file that can't be is a notice."""
+def record_audit(path: str, verdict: Any, command: Any, exit_code: int | None) -> None:
+    """Append one audit event where `verdict` tells of a failure; trouble is a notice, no error."""
     from triage.audit import record_verdict
 
-    if verdict.verdict == "not_failure":
-        return
-    if not record_verdict(path, event, verdict, command=command):
-        sys.stderr.write(f"triage: no audit event could be written to {path}\n")
+    done = record_verdict(path, verdict, command=command, exit_code=exit_code)
+    if done.warning:
+        sys.stderr.write(f"triage: {done.warning}\n")

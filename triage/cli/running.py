@@ -136,7 +136,8 @@ def _run(
         if report is not None:
             report.close()
     if audit:
-        opt.record_audit(audit, "call.failed", outcome.verdict, outcome.captures[-1].command)
+        last = outcome.captures[-1]
+        opt.record_audit(audit, outcome.verdict, last.command, last.exit_code)
     return outcome
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -27,8 +28,8 @@ from triage.envelope import (
     non_finite,
 )
 from triage.escapes import strip_escapes
-from triage.json_scan import Decoder
-from triage.json_search import first_value, last_line, survey
+from triage.json_scan import Decoder, first_value
+from triage.json_search import last_line, survey
 
 # TRIAGE_LONG=1 is the long run: 25 times the examples, and new ones each time.
 LONG = bool(os.environ.get("TRIAGE_LONG"))
@@ -198,6 +199,26 @@ def test_the_answer_does_not_depend_on_the_callers_stack(text: str) -> None:
         usual.candidates,
     )
     assert near_the_limit(lambda: ends_mid_structure(text), spare=40) == ends_mid_structure(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 300 + "]" * 300, '{"a": [1, oops {"b": 1}', "x\n[1]\ny"])
+def test_nor_on_what_the_process_has_loaded_before(text: str) -> None:
+    # What is imported late must not need the stack that the caller has used up.
+    code = f"""
+from triage.envelope import extract
+def descend(left):
+    return extract({text!r}) if left == 0 else descend(left - 1)
+found = descend(1000 - 40)
+print(found.step, found.start, found.end, found.fragment, found.candidates)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    cold = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    usual = extract(text)
+    assert cold.stdout.split() == [
+        str(part) for part in (usual.step, usual.start, usual.end, usual.fragment, usual.candidates)
+    ]
 
 
 def test_repeated_keys_are_found_near_the_limit_too() -> None:

@@ -15,15 +15,16 @@ linear in the text (ruling 12). The exceptions, all of them on purpose:
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.escapes import OffsetMap, strip_escapes
+from triage.fresh_stack import load_on_fresh_stack
+from triage.frozen import frozen
 from triage.json_build import MAX_DEPTH, MAX_DIGITS, repeated_keys
-from triage.json_cut import begins_line, ends_line, ends_mid_structure
-from triage.json_scan import Decoder
-from triage.json_search import Choice, Survey, first_value, is_envelope, last_line, survey
+from triage.json_scan import Choice, Decoder, Survey, first_value, is_envelope
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __all__ = [
     "MAX_DEPTH",
@@ -36,13 +37,13 @@ __all__ = [
     "non_finite",
 ]
 
-_NON_BLANK = re.compile("[^\\s\ufeff]")
-_NON_JSON_BLANK = re.compile("[^ \t\n\r]")
+_BLANK = " \t\n\r"
 _NESTING = (float, dict, list)
+_NONE = Survey(None, candidates=0, documents=0, depth_exceeded=False)
 _ONE = Survey(None, candidates=1, documents=1, depth_exceeded=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Extraction:
     """The value found, where it stood, and how far it can be trusted (ruling 11).
 
@@ -66,7 +67,7 @@ class Extraction:
     has_after: bool
     stripped: bool
     line_bounded: bool
-    _counts: _Counts = field(repr=False, compare=False)
+    _counts: _Counts
 
     @property
     def candidates(self) -> int:
@@ -98,7 +99,7 @@ class _Counts:
         # Two threads may both make it; then they make the same.
         made = self._survey
         if made is None:
-            made = self._survey = survey(self._decoder, self._first)
+            made = self._survey = _search().survey(self._decoder, self._first)
         return made
 
 
@@ -111,8 +112,8 @@ def extract(text: str) -> Extraction:
     """Return the JSON value that `text` carries, with its provenance; total and linear."""
     decoder = Decoder(text)
     first = first_value(decoder)
-    if first is not None and _NON_JSON_BLANK.search(text, first[2]) is None:
-        return _told(text, first, 2, None, _Counts(decoder, first, _ONE))
+    if first is not None and not text[first[2] :].strip(_BLANK):
+        return _whole(decoder, first, None)
     clean = strip_escapes(text)
     offsets = None
     if clean != text:
@@ -121,35 +122,30 @@ def extract(text: str) -> Extraction:
         # A container that stood before the first escape is the same one still; a number may go on.
         if first is None or text[first[1]] not in "[{" or not clean.startswith(text[: first[2]]):
             first = first_value(decoder)
-        if first is not None and _NON_JSON_BLANK.search(clean, first[2]) is None:
-            return _told(clean, first, 2, offsets, _Counts(decoder, first, _ONE))
-    chosen = last_line(decoder, first)
+        if first is not None and not clean[first[2] :].strip(_BLANK):
+            return _whole(decoder, first, offsets)
+    if "[" not in clean and "{" not in clean:
+        return _chosen(clean, None, offsets, _Counts(decoder, first, _NONE))
     counts = _Counts(decoder, first, None)
-    if chosen is None:
-        chosen = counts.survey().chosen
-    step = 6 if chosen is None else 4 if is_envelope(chosen[0]) else 5
-    return _told(clean, chosen, step, offsets, counts)
+    chosen = _search().last_line(decoder, first) or counts.survey().chosen
+    return _chosen(clean, chosen, offsets, counts)
 
 
-def _told(
-    text: str, chosen: Choice | None, step: int, offsets: OffsetMap | None, counts: _Counts
-) -> Extraction:
-    value, start, end, fragment = chosen or (None, 0, 0, False)
-    found = chosen is not None
-    given = offsets.span(start, end) if offsets is not None and found else (start, end)
-    return Extraction(
-        found=found,
-        value=value,
-        step=step,
-        start=given[0],
-        end=given[1],
-        fragment=fragment,
-        has_before=found and _NON_BLANK.search(text, 0, start) is not None,
-        has_after=found and _NON_BLANK.search(text, end) is not None,
-        stripped=offsets is not None,
-        line_bounded=found and begins_line(text, start) >= 0 and ends_line(text, end),
-        _counts=counts,
-    )
+def ends_mid_structure(text: str) -> bool:
+    """Say whether `text` ends inside a container that began as JSON at the start of a line.
+
+    Escapes and white space at the end are passed over. A bracket in prose does not count, nor
+    a bare one at the very end unless nothing stands before it. Costs one decoding of what is
+    whole, so there is no need to ask about a text that parsed as a whole. Linear, total.
+    """
+    if "[" not in text and "{" not in text:
+        return False
+    try:
+        from triage.json_end import ends_inside_value
+    except RecursionError:
+        load_on_fresh_stack("triage.json_end")
+        from triage.json_end import ends_inside_value
+    return ends_inside_value(text)
 
 
 def duplicate_keys(text: str, extraction: Extraction) -> tuple[str, ...]:
@@ -194,3 +190,54 @@ def non_finite(extraction: Extraction) -> tuple[str, ...]:
             continue
         pending.extend(reversed(items))
     return tuple(found)
+
+
+def _search() -> ModuleType:
+    # Not loaded for text that is JSON as a whole, nor for text without brackets.
+    try:
+        from triage import json_search
+    except RecursionError:
+        load_on_fresh_stack("triage.json_search")
+        from triage import json_search
+    return json_search
+
+
+def _whole(decoder: Decoder, value: Choice, offsets: OffsetMap | None) -> Extraction:
+    start, end = value[1], value[2]
+    if offsets is not None:
+        start, end = offsets.span(start, end)
+    return Extraction(
+        found=True,
+        value=value[0],
+        step=2,
+        start=start,
+        end=end,
+        fragment=False,
+        has_before=False,
+        has_after=False,
+        stripped=offsets is not None,
+        line_bounded=True,
+        _counts=_Counts(decoder, value, _ONE),
+    )
+
+
+def _chosen(
+    text: str, chosen: Choice | None, offsets: OffsetMap | None, counts: _Counts
+) -> Extraction:
+    found = chosen is not None
+    value, start, end, fragment = chosen or (None, 0, 0, False)
+    given = offsets.span(start, end) if offsets is not None and found else (start, end)
+    stands = _search().surroundings(text, start, end) if found else (False, False, False)
+    return Extraction(
+        found=found,
+        value=value,
+        step=6 if not found else 4 if is_envelope(value) else 5,
+        start=given[0],
+        end=given[1],
+        fragment=fragment,
+        has_before=stands[0],
+        has_after=stands[1],
+        stripped=offsets is not None,
+        line_bounded=stands[2],
+        _counts=counts,
+    )

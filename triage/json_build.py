@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +25,6 @@ _LONG = 20_000
 _SAMPLE = 4_000
 
 Scan = Callable[[str, int], tuple[Any, int]]
-
-_SEPARATORS = re.compile(r"[ \t\n\r,:]*+")
 
 
 def _integer(digits: str) -> int | str:
@@ -128,8 +125,8 @@ def _build_flat(text: str, start: int, repeated: set[str]) -> tuple[Any, int]:
     opened: list[Any] = []
     keys: list[str | None] = []
     while True:
-        separators = _SEPARATORS.match(text, at)
-        at = separators.end() if separators else at
+        while text[at] in " \t\n\r,:":
+            at += 1
         mark = text[at]
         if mark in "]}":
             value = opened.pop()

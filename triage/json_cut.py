@@ -1,57 +1,21 @@
-"""Values that are not whole: what lies inside a broken one, and whether a text ends inside one.
+"""Which values lie inside a broken one: fragments (ruling 7).
 
-A fragment (ruling 7) is a value found inside an outer value that began as JSON and did not
-complete. Prose brackets began nothing: `[INFO]`, `[3 of 5]`, `{name}`.
+A fragment is a value found inside an outer value that began as JSON and did not complete. Prose
+brackets began nothing: `[INFO]`, `[3 of 5]`, `{name}`.
 """
 
 from __future__ import annotations
 
 import re
 
-from triage.escapes import strip_escapes
-from triage.json_scan import MAY_BEGIN, Break, Decoder
+from triage.json_place import begins_line, ends_line, is_followed, last_before
+from triage.json_walk import Break
 
-__all__ = [
-    "BrokenOuter",
-    "begins_line",
-    "ends_line",
-    "ends_mid_structure",
-    "is_followed",
-    "last_before",
-]
+__all__ = ["BrokenOuter"]
 
-_LINE_OPENER = re.compile(f"[\n\r][ \t\ufeff]*+(?={MAY_BEGIN})")
 _LINE_END = re.compile(r"[\r\n]")
-_LINE_REST = re.compile(r"[ \t]*+(?:[\r\n]|\Z)")
 _BRACKET_OR_QUOTE = re.compile(r'["\[\]{}]')
 _STRING_STOP = re.compile(r'["\\\x00-\x1f]')
-_NEXT_MARK = re.compile(r"[ \t\r\n]*+[,\]}]")
-
-
-def begins_line(text: str, start: int) -> int:
-    """Return how many blanks stand between the line's start and `start`; -1 where more stands."""
-    at = start
-    while at and text[at - 1] in " \t\ufeff":
-        at -= 1
-    return start - at if at == 0 or text[at - 1] in "\n\r" else -1
-
-
-def ends_line(text: str, end: int) -> bool:
-    """Say whether only blanks stand between `end` and the end of its line."""
-    return _LINE_REST.match(text, end) is not None
-
-
-def last_before(text: str, position: int) -> int:
-    """Return the last place before `position` that holds no white space, -1 for none."""
-    at = position - 1
-    while at >= 0 and text[at] in " \t\r\n":
-        at -= 1
-    return at
-
-
-def is_followed(text: str, end: int) -> bool:
-    """Say whether the next mark after `end` is one that goes on with an outer JSON value."""
-    return _NEXT_MARK.match(text, end) is not None
 
 
 class BrokenOuter:
@@ -178,40 +142,3 @@ class BrokenOuter:
                     return False
         self._at = at
         return True
-
-
-def ends_mid_structure(text: str) -> bool:
-    """Say whether `text` ends inside a container that began as JSON at the start of a line.
-
-    Escapes and white space at the end are passed over. A bracket in prose does not count, nor
-    a bare one at the very end unless nothing stands before it. Costs one decoding of what is
-    whole, so there is no need to ask about a text that parsed as a whole. Linear, total.
-    """
-    if "[" not in text and "{" not in text:
-        return False
-    # As given first (ruling 41): a value may hold characters that are escapes elsewhere.
-    cut = _is_cut(text)
-    if cut is None:
-        clean = strip_escapes(text)
-        cut = clean != text and _is_cut(clean)
-    return bool(cut)
-
-
-def _is_cut(text: str) -> bool | None:
-    """Say whether the text ends inside a value, False where it ends behind one, else None."""
-    # The line end before the first line spares the pattern a slow alternative.
-    body = "\n" + text.rstrip(" \t\r\n")
-    decoder = Decoder(body)
-    at = 0
-    whole = False
-    while (match := _LINE_OPENER.search(body, at)) is not None:
-        start = match.end()
-        whole = not decoder.has_failed(start)
-        _, at = decoder.decode(start)
-        broke = decoder.broke
-        if broke is None:
-            continue
-        whole = False
-        if broke.ran_out and (broke.began or not body[:start].strip(" \t\r\n\ufeff")):
-            return True
-    return False if whole and at == len(body) else None

@@ -9,41 +9,22 @@ JSON value continues with an opening bracket only behind ``[``, ``,`` or ``:``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from triage.json_cut import BrokenOuter, begins_line, ends_line, is_followed, last_before
-from triage.json_scan import NOTHING, START, Decoder
+from triage.fresh_stack import load_on_fresh_stack
+from triage.json_grammar import START
+from triage.json_place import begins_line, ends_line, is_followed, last_before
+from triage.json_scan import NOTHING, Choice, Decoder, Survey, is_envelope
 
-__all__ = ["Choice", "Survey", "first_value", "is_envelope", "last_line", "survey"]
+if TYPE_CHECKING:
+    from triage.json_cut import BrokenOuter
 
-_NON_LEAD = re.compile("[^ \t\n\r\ufeff]")
+__all__ = ["last_line", "surroundings", "survey"]
+
+_START = re.compile(START)
+_NON_BLANK = re.compile("[^\\s\ufeff]")
 # So many brackets that begin nothing, and the text is one of those that are full of them.
 _DENSE = 64
-
-# The value, where it starts, the place behind it, whether it is a fragment.
-Choice = tuple[Any, int, int, bool]
-
-
-def first_value(decoder: Decoder) -> Choice | None:
-    """Return the value that stands first in the text, be it the whole of it or not."""
-    text = decoder.text
-    lead = _NON_LEAD.search(text)
-    if lead is None:
-        return None
-    start = lead.start()
-    if lead.group() in "[{":
-        if START.match(text, start) is None:
-            return None
-        value, end = decoder.decode(start)
-    else:
-        value, end = decoder.scalar(start)
-    return None if value is NOTHING else (value, start, end, False)
-
-
-def is_envelope(value: Any) -> bool:
-    """Say whether the seed's step 4 prefers this value: an object with the key "ok"."""
-    return type(value) is dict and "ok" in value
 
 
 def last_line(decoder: Decoder, first: Choice | None) -> Choice | None:
@@ -54,7 +35,7 @@ def last_line(decoder: Decoder, first: Choice | None) -> Choice | None:
     if text[start : start + 1] in ("]", "}"):
         # The last line of an indented value; the first one is the next that is not indented.
         start = max(text.rfind("\n{", 0, end), text.rfind("\n[", 0, end)) + 1
-    if end == 0 or text[start] not in "[{" or START.match(text, start) is None:
+    if end == 0 or text[start] not in "[{" or _START.match(text, start) is None:
         return None
     before = last_before(text, start)
     if (
@@ -77,22 +58,12 @@ def last_line(decoder: Decoder, first: Choice | None) -> Choice | None:
     return value, start, end, False
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What all the values of a text come to: the choice, and the counts."""
-
-    chosen: Choice | None
-    candidates: int
-    # How many stand alone on their lines, fragments apart.
-    documents: int
-    depth_exceeded: bool
-
-
 def survey(decoder: Decoder, first: Choice | None) -> Survey:
     """Look at every value of the decoder's text, from left to right; `first` is known already."""
     text = decoder.text
-    outer = BrokenOuter(text)
+    outer: BrokenOuter | None = None
     if decoder.broke is not None:
+        outer = _broken_outer(text)
         outer.note(decoder.broke)
     last: Choice | None = None
     envelope: Choice | None = None
@@ -105,16 +76,17 @@ def survey(decoder: Decoder, first: Choice | None) -> Survey:
             value, at = decoder.decode(start)
         if value is NOTHING:
             if decoder.broke is not None:
+                outer = outer or _broken_outer(text)
                 outer.note(decoder.broke)
             continue
         candidates += 1
-        fragment = outer.holds(start, at)
+        fragment = outer is not None and outer.holds(start, at)
         if not fragment and ends_line(text, at) and begins_line(text, start) >= 0:
             documents += 1
         last = (value, start, at, fragment)
         if is_envelope(value):
             envelope = last
-        if outer.is_closed and text.startswith("\n{", at):
+        if (outer is None or outer.is_closed) and text.startswith("\n{", at):
             found, count = decoder.lines(at)
             candidates += count
             documents += count
@@ -123,6 +95,24 @@ def survey(decoder: Decoder, first: Choice | None) -> Survey:
                 if is_envelope(value):
                     envelope = last
     return Survey(envelope or last, candidates, documents, decoder.depth_exceeded)
+
+
+def surroundings(text: str, start: int, end: int) -> tuple[bool, bool, bool]:
+    """Say whether something stands before a value, after it, and whether lines bound it."""
+    return (
+        _NON_BLANK.search(text, 0, start) is not None,
+        _NON_BLANK.search(text, end) is not None,
+        begins_line(text, start) >= 0 and ends_line(text, end),
+    )
+
+
+def _broken_outer(text: str) -> BrokenOuter:
+    try:
+        from triage.json_cut import BrokenOuter
+    except RecursionError:
+        load_on_fresh_stack("triage.json_cut")
+        from triage.json_cut import BrokenOuter
+    return BrokenOuter(text)
 
 
 class _Starts:
@@ -151,9 +141,9 @@ class _Starts:
             start = min(self._square, self._curly)
             if start == length:
                 return -1
-            if START.match(text, start) is not None:
+            if _START.match(text, start) is not None:
                 return start
             self._dense += 1
             at = start + 1
-        match = START.search(text, at)
+        match = _START.search(text, at)
         return -1 if match is None else match.start()

@@ -185,12 +185,18 @@ def test_the_last_run_is_kept_for_its_user_alone(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with pytest.raises(UsageError, match="no run is remembered"):
         recall()
-    assert remember({"exit_code": 3, "command": "frob"})
-    assert recall() == {"exit_code": 3, "command": "frob"}
+    assert remember(Capture(exit_code=3, command="frob", stdout=b"a\n"))
+    assert recall() == {"exit_code": 3, "command": "frob", "stdout": "a\n"}
+    for raw in (
+        Capture(exit_code=None, stderr=b"\xff", truncated=({"stream": "stderr", "bytes": 9},)),
+        Capture(exit_code=1, merged=b"\xff\n", command=("frob", "x"), limit_s=2.0),
+    ):
+        assert remember(raw)
+        assert capture_from_mapping(recall()) == raw
     path = last_run_file()
     assert path is not None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert not remember({"exit_code": 0, "stdout": "x" * (5 << 20)})
+    assert not remember(Capture(exit_code=0, stdout="x" * (5 << 20)))
     path.write_text("{", encoding="utf-8")
     with pytest.raises(UsageError, match="can't be read"):
         recall()
@@ -201,7 +207,7 @@ def test_the_verb_writes_case_and_row_of_the_last_run(
 ) -> None:
     rules = rules_folder(tmp_path / "rules")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    remember({"exit_code": 5, "command": "frob go", "stderr": "frob: no slot free in pool 7\n"})
+    remember(Capture(exit_code=5, command="frob go", stderr="frob: no slot free in pool 7\n"))
     (tmp_path / "corpus").mkdir()
     arguments = [
         "new", "--last-run", "--chapter", "16-prose-exit", "--id", "frob-pool",

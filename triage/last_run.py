@@ -6,13 +6,15 @@ leaves for a corpus.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from triage.capture_data import CAPTURE_KEYS
 from triage.errors import UsageError
+from triage.model import Capture
 
 __all__ = ["last_run_file", "recall", "remember"]
 
@@ -28,10 +30,10 @@ def last_run_file() -> Path | None:
     return Path(home) / ".local" / "state" / "triage" / "last-run.json" if home else None
 
 
-def remember(capture: Mapping[str, Any]) -> bool:
-    """Keep one capture as JSON data (ruling 42); false where it is too large or can't be kept."""
+def remember(capture: Capture) -> bool:
+    """Keep one capture, whose streams are text or bytes; false where it can't be kept."""
     path = last_run_file()
-    text = json.dumps(capture).encode()
+    text = json.dumps(_data(capture)).encode()
     if path is None or len(text) > _LARGEST:
         return False
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
@@ -44,6 +46,27 @@ def remember(capture: Mapping[str, Any]) -> bool:
     except OSError:
         return False
     return True
+
+
+def _data(capture: Capture) -> dict[str, Any]:
+    """The capture in the form of ruling 42; bytes that are no UTF-8 become base64."""
+    usual = Capture(exit_code=0)
+    data: dict[str, Any] = {}
+    for key in CAPTURE_KEYS:
+        if key.endswith("_b64"):
+            continue
+        value = getattr(capture, key)
+        if key != "exit_code" and value == getattr(usual, key):
+            continue
+        if isinstance(value, bytes):
+            try:
+                value = value.decode()
+            except UnicodeDecodeError:
+                if key == "merged":
+                    data["merged"], key = True, "stdout"
+                key, value = f"{key}_b64", base64.b64encode(value).decode("ascii")
+        data[key] = value
+    return data
 
 
 def recall() -> Any:

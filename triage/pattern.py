@@ -1,8 +1,8 @@
 """What one pattern needs before it can match: literals, and a wider pattern RE2 can run.
 
 Patterns are compiled with one flag set, `FLAG_NAMES`: case is ignored, ``^`` and ``$`` are line
-anchors, and every class is ASCII, so that `regex` and RE2 agree on ``\\b``, ``\\w`` and ``\\d`` next to é or ñ.
-Write ``(?-i:Killed)`` where case matters.
+anchors, and every class is ASCII, so that `regex` and RE2 agree on ``\\b``, ``\\w`` and ``\\d``
+next to é or ñ. Write ``(?-i:Killed)`` where case matters.
 
 `needs(pattern)` walks the parsed pattern and returns two over-approximations, both sound by
 construction (they may let a text through that the pattern then refuses, never the reverse):
@@ -15,6 +15,7 @@ break RE2's memory limit at 3 MiB).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
@@ -27,8 +28,16 @@ _SRE_FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
 _MAX_ALTERNATIVES = 48
 _MAX_CLAUSES = 3
 _MIN_LITERAL = 2
+# A class of more characters than this says next to nothing.
+_MAX_CLASS = 12
 # Repeats above this bound are widened to `*` or `+` for RE2.
 _COUNTED_LIMIT = 4
+
+# What `re` would read as text and `regex` does not: POSIX classes and fuzzy matches.
+_ONLY_REGEX = r"\[:\^?[a-z]+:\]|\{\s*(?:\d+\s*<=?\s*)?[a-z][^{}]*\}"
+# Flags for the rest of a pattern and references to groups: these hold its alternatives together.
+_BINDS = r"\(\?[a-zA-Z]+\)|\(\?P[=>]|\(\?[(&R\d]|\\[1-9gk]"
+_OTHER_ALPHABET = re.UNICODE | re.LOCALE
 
 Clause = tuple[str, ...]
 
@@ -56,6 +65,8 @@ def alternatives(source: str) -> list[str]:
     A long alternation passes any filter as soon as one part of it may match, and is then compiled
     whole; its parts are small and mostly never compiled at all.
     """
+    if re.search(_BINDS, source):
+        return [source]
     parts, depth, start, at = [], 0, 0, 0
     in_class = False
     while at < len(source):
@@ -80,6 +91,8 @@ def alternatives(source: str) -> list[str]:
 
 def needs(source: str) -> Needs:
     """Return what `source` needs before it can match (see the module)."""
+    if re.search(_ONLY_REGEX, re.sub(r"(?s)\\.", "", source)):
+        return Needs((), None)
     try:
         tree = sre_parse.parse(source, _SRE_FLAGS)
     except (re.error, RecursionError, OverflowError):
@@ -88,7 +101,7 @@ def needs(source: str) -> Needs:
     clauses = _clauses(list(tree))
     ranked = sorted(set(clauses), key=_rank)[:_MAX_CLAUSES]
     try:
-        wide = "(?im)" + _wide(list(tree), re.IGNORECASE)
+        wide = "(?im)" + _wide(list(tree), tree.state.flags)
     except _NotExpressibleError:
         return Needs(tuple(ranked), None)
     return Needs(tuple(ranked), wide)
@@ -113,7 +126,7 @@ def _clauses(items: list[Any]) -> list[Clause]:
 
     def close() -> None:
         nonlocal run
-        if len(run) >= _MIN_LITERAL:
+        if len(run) >= _MIN_LITERAL or _tells(run):
             found.append((run,))
         run = ""
 
@@ -137,7 +150,7 @@ def _clauses(items: list[Any]) -> list[Clause]:
 
 def _plain_group(op: Any, arg: Any) -> str | None:
     """The text of a group that is nothing but characters."""
-    if op is sre.SUBPATTERN:
+    if op is sre.SUBPATTERN and not arg[1] & _OTHER_ALPHABET:
         inner = arg[3]
         chars = [_single(inner_op, inner_arg) for inner_op, inner_arg in inner]
         if chars and all(char is not None for char in chars):
@@ -159,26 +172,68 @@ def _single(op: Any, arg: Any) -> str | None:
     return None
 
 
+def _tells(char: str) -> bool:
+    """Whether one character alone is worth looking for: no letter, digit or blank is."""
+    return len(char) == 1 and not char.isalnum() and not char.isspace()
+
+
+def _of_class(parts: Any) -> list[Clause]:
+    """What a class of a few characters needs: one of them, where all of them tell something."""
+    chars = set()
+    for kind, value in parts[: _MAX_CLASS + 1]:
+        char = _fold(value) if kind is sre.LITERAL else None
+        if char is None or not _tells(char):
+            return []
+        chars.add(char)
+    return [tuple(sorted(chars))] if len(parts) <= _MAX_CLASS else []
+
+
 def _part(op: Any, arg: Any, prefix: str) -> list[Clause]:
     if op is sre.SUBPATTERN:
-        return _clauses(list(arg[3]))
+        if arg[1] & _OTHER_ALPHABET:
+            return []
+        inner = list(arg[3])
+        if len(inner) == 1 and inner[0][0] is sre.BRANCH:
+            return _part(sre.BRANCH, inner[0][1], prefix)
+        return _clauses(inner)
     if op in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         least, _, body = arg
         return _clauses(list(body)) if least > 0 else []
     if op is sre.ATOMIC_GROUP:
         return _clauses(list(arg))
+    if op is sre.IN:
+        return _of_class(arg)
     if op is sre.ASSERT:
         return _clauses(list(arg[1]))
     if op is sre.BRANCH:
+        # `E(?:404|5\d)` needs e404 or e5: more than its branches need by themselves.
+        joined = _unique(prefix + _lead(list(branch)) for branch in arg[1])
         best: list[str] = []
         for branch in arg[1]:
             clauses = _clauses(list(branch))
             if not clauses:
-                return []
+                return [joined] if joined else []
             best.extend(sorted(clauses, key=_rank)[0])
-        unique = tuple(sorted(set(best)))
-        return [unique] if len(unique) <= _MAX_ALTERNATIVES else []
+        return [clause for clause in (_unique(best), joined) if clause]
     return []
+
+
+def _unique(literals: Iterable[str]) -> Clause:
+    """The alternatives as one clause; none where one of them, or their number, says too little."""
+    unique = tuple(sorted(set(literals)))
+    tell = all(len(literal) >= _MIN_LITERAL or _tells(literal) for literal in unique)
+    return unique if tell and len(unique) <= _MAX_ALTERNATIVES else ()
+
+
+def _lead(items: list[Any]) -> str:
+    """The characters a sequence begins with."""
+    run = ""
+    for op, arg in items:
+        char = "" if op is sre.AT else _single(op, arg)
+        if char is None:
+            break
+        run += char
+    return run
 
 
 class _NotExpressibleError(Exception):
@@ -214,13 +269,15 @@ def _wide_part(op: Any, arg: Any, flags: int) -> str:
     if op is sre.NOT_LITERAL:
         return _negated(_escape(arg, in_class=True))
     if op is sre.ANY:
-        return "."
+        return "(?s:.)" if flags & re.DOTALL else "."
     if op is sre.AT:
         return _AT[arg]
     if op is sre.IN:
         return _wide_class(arg)
     if op is sre.SUBPATTERN:
         _, add, remove, inner = arg
+        if add & _OTHER_ALPHABET:
+            raise _NotExpressibleError
         inner_flags = (flags | add) & ~remove
         mode = "i" if inner_flags & re.IGNORECASE else "-i"
         return f"(?{mode}:{_wide(list(inner), inner_flags)})"

@@ -29,6 +29,8 @@ def command_holds(m: Patterns, node: Node, s: Signals, found: list[Found]) -> bo
             return False
         if name == "json_wanted" and line.json_wanted is not wanted:
             return False
+        if name == "effect" and s.effect not in wanted:
+            return False
         if name == "owner_certain" and (len(s.owners) == 1) is not wanted:
             return False
         if name == "line" and m.search(wanted, line.text, 0, len(line.text), s) is None:

@@ -194,7 +194,7 @@ class Expander:
         line: list[Node] = []
         stage: list[Node] = []
         for name, wanted in value.items():
-            if name in ("shape", "without_shape"):
+            if name in ("shape", "without_shape", "effect"):
                 line.append([name, _list(wanted)])
             elif name in ("masks_status", "json_wanted", "owner_certain"):
                 line.append([name, wanted])

@@ -92,7 +92,7 @@ def _verdict(
     capture = signals.capture
     modes = _modes(signals, row)
     mode = table.mode(modes[0]) if modes else None
-    effect = _effect(signals, table)
+    effect = signals.effect
     captured = _captured(signals, table, row)
     retry = _retry(signals, table, row, effect, captured)
     repeated = signals.repeats
@@ -152,17 +152,6 @@ def _picked(signals: Signals, path: str, by_value: Mapping[str, Any]) -> Any:
 
 def _long(value: str | int) -> bool:
     return value.bit_length() > 64 if isinstance(value, int) else len(value) > 200
-
-
-def _effect(signals: Signals, table: Table) -> Effect:
-    capture = signals.capture
-    if capture.effect is not None and capture.effect != "unknown":
-        return capture.effect
-    if signals.line is None:
-        return "unknown"
-    from triage.effects import effect_of
-
-    return effect_of(signals.line, capture.effect, table.effects).effect
 
 
 def _captured(signals: Signals, table: Table, row: Row) -> dict[str, str]:

@@ -16,7 +16,7 @@ from triage.text import StreamText, read_stream
 if TYPE_CHECKING:
     from triage.agents.model import AgentRun
     from triage.envelope import Extraction
-    from triage.model import Capture
+    from triage.model import Capture, Effect
     from triage.table import Table
 
 __all__ = ["HEAD_BYTES", "TAIL_BYTES", "Signals"]
@@ -85,6 +85,18 @@ class Signals:
         owners = self.line.owners(self.status, self.capture.pipestatus)
         loud = tuple(stage for stage in owners if not stage.quiet_builtin)
         return loud or owners
+
+    @cached_property
+    def effect(self) -> Effect:
+        """Whether the call only reads: the caller's word, else rules/effects.yaml (ruling 13)."""
+        declared = self.capture.effect
+        if declared is not None and declared != "unknown":
+            return declared
+        if self.line is None or self.table is None:
+            return "unknown"
+        from triage.effects import effect_of
+
+        return effect_of(self.line, declared, self.table.effects).effect
 
     @cached_property
     def extraction(self) -> Extraction:

@@ -258,18 +258,21 @@ def compile_rules(root: Path, files: Sequence[RuleFile]) -> dict[str, Any]:
 
 
 def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
+    from triage.literals import grams_of
     from triage.pattern import needs
 
     sources = list(compiler.expander.patterns)
     needed = [needs(source) for source in sources]
     whens = [row["when"] for row in compiler.rows]
     index, gates = file_rows(whens, predicates, [bool(item.clauses) for item in needed])
+    # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
+    scanned = sorted(searched_in_text([*whens, *predicates]))
     return {
         "patterns": sources,
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
         "re2": [item.re2 for item in needed],
-        # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
-        "scanned": sorted(searched_in_text([*whens, *predicates])),
+        "scanned": scanned,
+        "literals": grams_of({pid: needed[pid].clauses for pid in scanned}),
         "predicates": predicates,
         "predicate_names": list(compiler.expander.predicates),
         "rows": compiler.rows,

@@ -18,11 +18,19 @@ from typing import Any
 
 __all__ = ["FORMAT", "Lines", "Parts", "pack", "unpack"]
 
-FORMAT = "triage-table-2"
+FORMAT = "triage-table-3"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)
-_BY_LINE = ("hot/patterns", "hot/clauses", "hot/predicates", "hot/rows", "hot/gates", "modes")
+_BY_LINE = (
+    "hot/patterns",
+    "hot/clauses",
+    "hot/re2",
+    "hot/predicates",
+    "hot/rows",
+    "hot/gates",
+    "modes",
+)
 
 
 class Lines(Sequence[Any]):

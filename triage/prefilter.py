@@ -1,10 +1,8 @@
 """One look at the text: which patterns, and so which rows, can still match.
 
-Two scanners find the same thing at different prices. Literals: each pattern needs some lower-case
-literals, looked for one by one; nothing to build, best for a single small capture. RE2: all
-patterns as one set, one linear pass; paid once per process, best for large texts and warm
-processes. Both only ever skip what can't match (see `triage.pattern`), so verdicts are the same
-with either, with neither, and where google-re2 is not installed.
+A pattern can't match a text without its literals (see `triage.pattern`), and the literals of all
+patterns are looked for together (see `triage.literals`). Only what can't match is ever skipped, so
+verdicts are the same with either way of looking, with none, and where google-re2 is not installed.
 """
 
 from __future__ import annotations
@@ -13,17 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.index import DEAR
+from triage.literals import LiteralSet, has_all, in_grams
 
 if TYPE_CHECKING:
     from triage.signals import Signals
 
 __all__ = ["Prefilter"]
 
-# The set of 1,000 patterns costs what some hundred small literal scans do; below this size, and
-# before this many captures in one process, literals are cheaper.
-_SET_FROM_CHARS = 48 << 10
+# The set costs some 50 ms until it is built and has seen its first texts.
+_SET_FROM_CHARS = 512 << 10
 _SET_FROM_CALLS = 24
-_SET_MEMORY = 256 << 20
 # How a whole text can begin that is JSON without a bracket in it.
 _BLANKS = "\ufeff \t\r\n"
 _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
@@ -32,17 +29,14 @@ _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 class Prefilter:
     """The patterns of one table, ready to be looked for together."""
 
-    __slots__ = ("_always", "_by_literal", "_calls", "_rest", "_set", "hot", "mode")
+    __slots__ = ("_calls", "_set", "hot", "mode")
 
     def __init__(self, hot: Mapping[str, Any], mode: str = "auto") -> None:
         self.hot = hot
         self.mode = mode
         self._calls = 0
-        # None: not built yet; False: can't be built; else the set, its patterns, those it lacks.
+        # None: not built yet; False: can't be built.
         self._set: Any = None
-        self._always: list[int] = []
-        self._by_literal: dict[str, list[int]] | None = None
-        self._rest: dict[int, list[list[str]]] = {}
 
     def possible(self, signals: Signals) -> set[int] | None:
         """Return the patterns that may match the streams' text, None for "any of them"."""
@@ -50,14 +44,15 @@ class Prefilter:
             return None
         self._calls += 1
         out = signals.stdout.text
-        text = out if signals.merged else f"{signals.stderr.text}\n{out}"
-        if self.mode != "literals" and (
-            self.mode == "re2" or len(text) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS
+        lowered = (out if signals.merged else f"{signals.stderr.text}\n{out}").lower()
+        if self.mode == "re2" or (
+            self.mode == "auto"
+            and (len(lowered) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS)
         ):
-            found = self._scan_set(text, signals)
+            found = self._by_set(lowered, signals)
             if found is not None:
                 return found
-        return self._scan_literals(text.lower())
+        return self._by_grams(lowered)
 
     def rows(self, signals: Signals, possible: frozenset[int] | set[int] | None) -> Sequence[int]:
         """Return the numbers of the rows that can still match, in table order."""
@@ -78,90 +73,32 @@ class Prefilter:
             )
         ]
 
-    def _scan_literals(self, lowered: str) -> set[int]:
-        if self._by_literal is None:
-            self._index_literals()
-        found = set(self._always)
-        rest = self._rest
+    def _by_grams(self, lowered: str) -> set[int]:
+        clauses = self.hot["clauses"]
         known: dict[str, bool] = {}
-        for literal, pids in (self._by_literal or {}).items():
-            if literal in lowered:
-                for pid in pids:
-                    if pid not in found and all(
-                        any(_has(word, lowered, known) for word in clause) for clause in rest[pid]
-                    ):
-                        found.add(pid)
-        return found
+        return {
+            pid
+            for pid in in_grams(self.hot["literals"], lowered)
+            if has_all(clauses[pid], lowered, known)
+        }
 
-    def _index_literals(self) -> None:
-        by_literal: dict[str, list[int]] = {}
-        for pid in self.hot["scanned"]:
-            clauses = self.hot["clauses"][pid]
-            if not clauses:
-                self._always.append(pid)
-                continue
-            self._rest[pid] = clauses[1:]
-            for literal in clauses[0]:
-                by_literal.setdefault(literal, []).append(pid)
-        self._by_literal = by_literal
-
-    def _scan_set(self, text: str, signals: Signals) -> set[int] | None:
+    def _by_set(self, lowered: str, signals: Signals) -> set[int] | None:
         if self._set is None:
             self._set = self._build(signals)
-        if self._set is False:
-            return None
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            # A lone surrogate is one character to every pattern; U+FFFD is one to RE2 too.
-            data = "".join(
-                "\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text
-            ).encode()
-        patterns, pids, lacking = self._set
-        hits = patterns.Match(data)
-        if not hits or len(pids) not in hits:
-            return None
-        return {*lacking, *(pids[number] for number in hits if number < len(pids))}
+        found: set[int] | None = self._set.find(lowered) if self._set else None
+        return found
 
     def _build(self, signals: Signals) -> Any:
         try:
             import re2
         except ImportError:
             return False
-        options = re2.Options()
-        options.log_errors = False
-        options.never_capture = True
-        options.max_mem = _SET_MEMORY
-        patterns = re2.Set.SearchSet(options)
-        pids: list[int] = []
-        lacking: list[int] = []
-        for pid in self.hot["scanned"]:
-            source = self.hot["re2"][pid]
-            if source is None:
-                lacking.append(pid)
-                continue
-            try:
-                patterns.Add(source)
-            except re2.error:
-                lacking.append(pid)
-            else:
-                pids.append(pid)
+        clauses = self.hot["clauses"]
         try:
-            # The last one matches every text: where it is missing, the scan ran out of memory,
-            # which the set reports as "nothing matches".
-            patterns.Add("")
-            patterns.Compile()
+            return LiteralSet(re2, {pid: clauses[pid] for pid in self.hot["scanned"]})
         except re2.error:
             signals.warnings.append("the RE2 set does not compile; literals are used instead")
             return False
-        return patterns, pids, lacking
-
-
-def _has(literal: str, lowered: str, known: dict[str, bool]) -> bool:
-    answer = known.get(literal)
-    if answer is None:
-        answer = known[literal] = literal in lowered
-    return answer
 
 
 def _keys(signals: Signals) -> list[str]:

@@ -1,0 +1,72 @@
+"""Both ways of looking for many literals find what looking for each of them finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+import re2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triage.literals import LiteralSet, grams_of, has_all, in_grams
+
+Clauses = Mapping[int, Sequence[Sequence[str]]]
+
+# Few letters, so that literals meet their texts; and what is no ASCII, no text, or two bytes long.
+LETTERS = st.sampled_from("aabbeor .:é\U0001f600\ud800\n")
+LITERALS = st.text(LETTERS, min_size=1, max_size=7)
+CLAUSES = st.dictionaries(
+    st.integers(0, 40),
+    st.lists(st.lists(LITERALS, min_size=1, max_size=3), max_size=3),
+    max_size=12,
+)
+TEXTS = st.text(LETTERS, max_size=80)
+
+
+def one_by_one(clauses: Clauses, text: str) -> set[int]:
+    return {
+        number
+        for number, some in clauses.items()
+        if all(any(literal in text for literal in clause) for clause in some)
+    }
+
+
+def by_grams(clauses: Clauses, text: str) -> set[int]:
+    candidates = in_grams(grams_of(clauses), text)
+    known: dict[str, bool] = {}
+    return {number for number in candidates if has_all(clauses[number], text, known)}
+
+
+@settings(max_examples=400)
+@given(CLAUSES, TEXTS)
+def test_both_find_what_is_there(clauses: Clauses, text: str) -> None:
+    wanted = one_by_one(clauses, text)
+    assert by_grams(clauses, text) == wanted
+    assert LiteralSet(re2, clauses).find(text) == wanted
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 200_000])
+def test_a_literal_is_found_wherever_it_stands_in_a_long_text(before: int) -> None:
+    clauses = {3: [["needle"]], 5: [["needles", "none"]], 7: [["nee"], ["dle"]]}
+    text = "x" * before + "needle" + "x" * 70_000
+    assert by_grams(clauses, text) == {3, 7}
+    assert LiteralSet(re2, clauses).find(text) == {3, 7}
+
+
+def test_a_clause_less_number_is_always_found() -> None:
+    assert by_grams({1: []}, "") == {1}
+    assert LiteralSet(re2, {1: []}).find("") == {1}
+
+
+def test_a_literal_is_filed_under_what_few_others_have() -> None:
+    filed = grams_of({1: [["not found"]], 2: [["not there"]], 3: [["not here"]], 4: [["no"]]})
+    assert all("not " not in gram for gram in filed["grams"])
+    assert filed["short"] == {"no": [4]}
+
+
+def test_signs_of_patterns_are_plain_characters_in_literals() -> None:
+    clauses = {1: [["a.c"]], 2: [["(?i)"]], 3: [["\\d"]], 4: [["["]]}
+    found = LiteralSet(re2, clauses)
+    assert found.find("abc 7 ") == set()
+    assert found.find("a.c (?i) \\d [") == {1, 2, 3, 4}

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 
+import pytest
 from programs.census import alive_with
 
 from triage.offspring import MARK, Offspring, new_mark
@@ -78,6 +79,19 @@ def test_a_child_that_was_seen_once_is_not_lost_when_its_parents_die() -> None:
     offspring.send(signal.SIGTERM)
     until(child.exited)
     assert alive_with(token)[0] in offspring.living()
+    ended(child, offspring)
+    until(lambda: not alive_with(token))
+
+
+def test_where_there_is_no_proc_psutil_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    token = str(time.time_ns())
+    child, offspring = started(f"(setsid sleep 600.{token} &); exec sleep 601", new_mark())
+    until(lambda: len(alive_with(token)) == 1)
+    until(lambda: len(offspring.living()) == 2)
+    by_proc = offspring.living()
+    monkeypatch.setattr("triage.offspring._PROC", False)
+    assert Offspring(child.pid, mark=None, adopts=False).living() == [child.pid]
+    assert offspring.living() == by_proc
     ended(child, offspring)
     until(lambda: not alive_with(token))
 

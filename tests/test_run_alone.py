@@ -189,6 +189,25 @@ def test_a_second_signal_ends_its_patience(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGINT
 
 
+def test_a_library_call_that_is_interrupted_ends_its_command_and_raises() -> None:
+    token = f"600.{time.time_ns()}"
+    program = (
+        "from triage.run import run\n"
+        f"line = \"trap 'echo heard >&2; exit' INT; printf '*' >&2; sleep {token} & wait\"\n"
+        "try: run(['bash', '-c', line], passthrough=(2, 2))\n"
+        "except KeyboardInterrupt: print('raised')\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV
+    )
+    assert process.stderr is not None
+    assert process.stderr.read(1) == b"*"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == (b"raised\n", 0)
+    assert alive_with(token) == []
+
+
 def test_what_was_ignored_stays_ignored() -> None:
     script = "printf '*'; sleep 0.5; echo unharmed"
     process = subprocess.Popen(

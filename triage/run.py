@@ -7,6 +7,7 @@ something is started once, whatever comes out of it.
 
 from __future__ import annotations
 
+import os
 import select
 import time
 from collections.abc import Iterator, Sequence
@@ -115,6 +116,10 @@ class _Run:
     """One run from its options to its outcome: start, classify, remember, perhaps start again."""
 
     def __init__(self, options: RunOptions, interrupts: Interrupts | None) -> None:
+        if not hasattr(os, "setsid"):
+            raise UsageError(
+                "run", "this system has no process groups", "capture the call and classify it"
+            )
         self.options = options
         self.interrupts = interrupts
         if options.table is None:

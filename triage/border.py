@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["dump", "envelope", "error_envelope", "line_of", "masked_verdict"]
 
 
+# What a verdict says in a stranger's words; the rest are the rules' own, and numbers.
+_OF_THE_CALL = ("id", "action", "evidence", "payload", "warnings", "agent")
+
+
 def masked_verdict(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as plain data with every secret masked."""
-    masked: dict[str, Any] = mask_data(verdict.to_dict())
-    return masked
+    data = verdict.to_dict()
+    return {**data, **mask_data({name: data[name] for name in _OF_THE_CALL if name in data})}
 
 
 def dump(data: Any, *, pretty: bool = False) -> str:

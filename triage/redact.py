@@ -11,15 +11,26 @@ the compiled table (`load_patterns`); where nobody gave any they are collected w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["WORDS", "export_patterns", "load_patterns", "mask", "mask_argv", "mask_data"]
+__all__ = [
+    "WORDS",
+    "export_patterns",
+    "load_patterns",
+    "mask",
+    "mask_argv",
+    "mask_data",
+    "patterns_from",
+]
 
 # Each name of a credential holds one of these, in lower case. What knows more about names and
 # values is imported for a text that has one: most have none, and start-up time counts.
 WORDS = ("passw", "passphrase", "passcode", "pwd", "_pass", "-pass", "secret", "token", "key",
          "credential", "auth")  # fmt: skip
+# From the beginning of such a word to the sign that gives it something: the longest word, a quote
+# with its backslashes, some blanks.
+_REACH = 32
 
 # Masking one secret may uncover the next one; what still moves after this is masked by the line.
 _PASSES = 4
@@ -103,6 +114,7 @@ class _Shapes:
 
 
 _shapes: _Shapes | None = None
+_source: Callable[[], Iterable[Mapping[str, Any]]] | None = None
 
 
 def export_patterns() -> list[dict[str, Any]]:
@@ -116,6 +128,12 @@ def load_patterns(data: Iterable[Mapping[str, Any]]) -> None:
     """Use the shapes that `export_patterns` once returned."""
     global _shapes
     _shapes = _Shapes(data)
+
+
+def patterns_from(source: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+    """Use the shapes that `source` returns; it is asked when the first text is masked."""
+    global _shapes, _source
+    _shapes, _source = None, source
 
 
 def mask(text: str) -> str:
@@ -148,12 +166,32 @@ def mask_data(value: Any) -> Any:
 
 
 def _candidates(text: str) -> tuple[list[_Shape], bool]:
-    """The shapes that may stand in `text`, and whether it has a word that names credentials."""
+    """The shapes that may stand in `text`, and whether it may have secrets by their place."""
     if _shapes is None:
-        load_patterns(export_patterns())
+        load_patterns(export_patterns() if _source is None else _source())
     assert _shapes is not None
     lowered = text.lower()
-    return _shapes.in_text(lowered), any(word in lowered for word in WORDS)
+    return _shapes.in_text(lowered), _may_be_given(lowered)
+
+
+def _may_be_given(lowered: str) -> bool:
+    """Whether a word that names credentials stands where something can be given to it.
+
+    ``KeyError`` and ``authentication failed`` are in many texts; to look at those any closer would
+    cost more than the verdict.
+    """
+    words = [word for word in WORDS if word in lowered]
+    if not words:
+        return False
+    if lowered.startswith("-") or " -" in lowered or "\n-" in lowered:
+        return True
+    for word in words:
+        at = lowered.find(word)
+        while at >= 0:
+            if lowered.find("=", at, at + _REACH) >= 0 or lowered.find(":", at, at + _REACH) >= 0:
+                return True
+            at = lowered.find(word, at + 1)
+    return False
 
 
 def _mask(text: str, shapes: Iterable[_Shape], places: bool) -> str:
@@ -184,7 +222,7 @@ def _mask_once(text: str, shapes: Iterable[_Shape], places: bool) -> str:
 
 
 def _batches(value: Any) -> Iterator[str]:
-    """Every string of the data, joined to texts of moderate size."""
+    """Every string of the data, joined to texts of moderate size; a name has a colon after it."""
     todo = [value]
     batch: list[str] = []
     size = 0
@@ -198,7 +236,8 @@ def _batches(value: Any) -> Iterator[str]:
                 batch, size = [], 0
         elif isinstance(item, Mapping):
             todo.extend(item.values())
-            todo.extend(key for key in item if isinstance(key, str))
+            names = (*item, item.get("name"), item.get("key"))
+            todo.extend(f"{name}:" for name in names if isinstance(name, str))
         elif isinstance(item, (list, tuple)):
             todo.extend(item)
     yield "\n".join(batch)

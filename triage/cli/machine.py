@@ -11,7 +11,7 @@ from triage.engine import classify
 from triage.errors import CaptureError, RuleError
 from triage.intake import captures_of
 from triage.overlays import find_overlays
-from triage.redact import load_patterns
+from triage.redact import patterns_from
 
 __all__ = ["serve"]
 
@@ -28,7 +28,7 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
         _write(out, dump(error_envelope(error, "RULES_INVALID")))
         err.write(f"triage: {error}\n")
         return ExitStatus.RULES
-    load_patterns(table.section("secrets"))
+    patterns_from(lambda: table.section("secrets"))
     status = ExitStatus.OK
     try:
         for item in captures_of(source, "stdin"):

@@ -15,7 +15,7 @@ from triage.errors import CaptureError, UsageError
 from triage.intake import captures_of
 from triage.model import Capture
 from triage.overlays import find_overlays
-from triage.redact import load_patterns
+from triage.redact import patterns_from
 from triage.table import Table
 
 __all__ = [
@@ -88,7 +88,7 @@ def table_for(rules: str | None) -> Table:
         table = load_table(rules)
     else:
         table = load_table(overlays=find_overlays())
-    load_patterns(table.section("secrets"))
+    patterns_from(lambda: table.section("secrets"))
     return table
 
 

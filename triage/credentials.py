@@ -19,6 +19,8 @@ __all__ = [
     "named_credential",
 ]
 
+# Patterns are kept as text here: `re` compiles the few that a text needs, and remembers them.
+#
 # The end of a name. `pass` and `pwd` are words of prose and of the shell too, hence their borders.
 WORD_PATTERN = (
     r"(?:password|passwd|passphrase|passcode|(?<![a-z0-9])pwd|(?:(?<=_)|(?<=--))pass|secret|token"
@@ -26,18 +28,17 @@ WORD_PATTERN = (
     r"|credentials?|authorization|(?<![a-z0-9])auth)"
 )
 
-_NAME = re.compile(rf"(?i){WORD_PATTERN}\Z")
+_NAME = rf"(?i){WORD_PATTERN}\Z"
 # Tokens that are no credentials: of a page, of a parser, of a language model.
-_OTHER_TOKEN = re.compile(
+_OTHER_TOKEN = (
     r"(?:page|next|prev|previous|continuation|cursor|sync|start|end|max|min|num|total|stop|eos|bos"
     r"|pad|unk|special|unexpected|expected|illegal|unrecognized|current|last|first)[ _-]?\Z"
 )
-_JOINED = re.compile(r"[A-Za-z0-9][_.-]?\Z")
+_JOINED = r"[A-Za-z0-9][_.-]?\Z"
 _LONGEST_PLACEHOLDER = 80
-_MASKED = re.compile(r"\[masked:[a-z0-9-]{1,40}\]")
+_MASKED = r"\[masked:[a-z0-9-]{1,40}\]"
 # What stands for a value in usage texts, templates, and texts somebody masked before.
-_PLACEHOLDER = re.compile(
-    r"""(?ix)
+_PLACEHOLDER = r"""(?ix)
     \$ [a-z_]\w* | \$ [{(] .* | % (?: \w* % | [({] .* ) | .* % [sdvrq] .* | < [^>]* > | \{ .* \}
   | \[ [^\]]* \]
   | [\w.-]{0,24}? x{4,} | \*{2} .* | [x*.\-_?#\u2022\u2026]+ | .* (?: \*{3} | \.{3} | \u2026 ) .*
@@ -46,17 +47,12 @@ _PLACEHOLDER = re.compile(
   | your [_-] .*
   | .* (?: placeholder | redacted | change[_-]?me ) .*
     """
-)
-_PATH = re.compile(
-    r"(?:~|\.{1,2})?/[\w.@~-]+(?:/[\w.@ ~-]*)+|[A-Za-z]:[\\/].*|~/.*|\.{1,2}/.*|/dev/.*"
-)
-_FILE_NAME = re.compile(
-    r"[\w./~-]+\.(?:pem|key|crt|json|ya?ml|txt|env|toml|ini|cfg|conf|py|js|ts|go)"
-)
-_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+")
+_PATH = r"(?:~|\.{1,2})?/[\w.@~-]+(?:/[\w.@ ~-]*)+|[A-Za-z]:[\\/].*|~/.*|\.{1,2}/.*|/dev/.*"
+_FILE_NAME = r"[\w./~-]+\.(?:pem|key|crt|json|ya?ml|txt|env|toml|ini|cfg|conf|py|js|ts|go)"
+_CODE = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
 _CODE_GOES_ON = (")", ", ", ",\n")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_WORDLIKE = re.compile(r"[A-Za-z]+(?:[-'_][A-Za-z]+)*")
+_DATE = r"\d{4}-\d\d-\d\d"
+_WORDLIKE = r"[A-Za-z]+(?:[-'_][A-Za-z]+)*"
 
 # What a message, a type or a setting says where a credential's value would stand.
 _SAYINGS = frozenset({
@@ -92,7 +88,7 @@ def kind_of(word: str) -> str:
 
 def named_credential(name: str) -> tuple[str, bool] | None:
     """Return (word, qualified) where `name` holds a credential: ``access_token``, ``DB_PASS``."""
-    found = _NAME.search(name[-64:])
+    found = re.search(_NAME, name[-64:])
     if found is None:
         return None
     word = found[0].lower()
@@ -107,16 +103,16 @@ def is_qualified(before: str, word: str) -> bool | None:
     credential's at all: ``next_page_token``.
     """
     before = before[-16:]
-    if word == "token" and _OTHER_TOKEN.search(_snake(before)):
+    if word == "token" and re.search(_OTHER_TOKEN, _snake(before)):
         return None
-    return "key" in word or _JOINED.search(before) is not None
+    return "key" in word or re.search(_JOINED, before) is not None
 
 
 def is_placeholder(value: str) -> bool:
     """Whether `value` stands for a secret and is none: ``<TOKEN>``, ``$TOKEN``, ``****``."""
     if len(value) > _LONGEST_PLACEHOLDER:
         return False
-    return _MASKED.fullmatch(value) is not None or _PLACEHOLDER.fullmatch(value) is not None
+    return re.fullmatch(_MASKED, value) is not None or re.fullmatch(_PLACEHOLDER, value) is not None
 
 
 def is_secret(
@@ -153,7 +149,7 @@ def is_secret(
         # `pwd: x` is a directory, or a module of Python.
         short = alone and word != "pwd" and len(bare) >= 4
         return len(words) == 1 and (short or _looks_random(bare))
-    if len(words) > 1 or bare.isdigit() or _DATE.match(bare):
+    if len(words) > 1 or bare.isdigit() or re.match(_DATE, bare):
         return False
     if word == "auth":
         return _looks_random(bare, 16)
@@ -164,9 +160,9 @@ def is_secret(
 
 def _is_code(value: str, after: str, firm: bool) -> bool:
     """``self.password``, ``connect(password=password, user=user)``, ``token = read(path)``."""
-    if _CODE.fullmatch(value) or (after[:1] in ("(", "[") and value.isidentifier()):
+    if re.fullmatch(_CODE, value) or (after[:1] in ("(", "[") and value.isidentifier()):
         return True
-    return _WORDLIKE.fullmatch(value) is not None and (
+    return re.fullmatch(_WORDLIKE, value) is not None and (
         after.startswith(_CODE_GOES_ON) or (not firm and named_credential(value) is not None)
     )
 
@@ -182,10 +178,10 @@ def _looks_random(value: str, least: int = 8) -> bool:
 
 def _points_elsewhere(value: str) -> bool:
     """A path, a file name or an address says where the secret is, not what it is."""
-    if "://" in value or _FILE_NAME.fullmatch(value) is not None:
+    if "://" in value or re.fullmatch(_FILE_NAME, value) is not None:
         return True
     # Base64 has slashes too, but no directory is called like that.
-    return _PATH.fullmatch(value) is not None and not any(
+    return re.fullmatch(_PATH, value) is not None and not any(
         _looks_random(part, 16) and not part.islower() for part in re.split(r"[/\\]", value)
     )
 

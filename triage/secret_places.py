@@ -17,6 +17,8 @@ from triage.credentials import (
 
 __all__ = ["mask_arguments", "mask_places", "mask_value"]
 
+# Patterns are kept as text here: `re` compiles the few that a text needs, and remembers them.
+#
 # To the quote that closes the value, in JSON inside JSON to the next backslash; without quotes to
 # what can't be part of a word. No part can be read in two ways: a failed try costs its length.
 # What is judged has a bound, or each name in a long text could be tried against all of its rest.
@@ -31,11 +33,11 @@ _VALUE = (
     rf"""|(?<='){_SINGLE_TEXT}{_UP_TO})|{_BARE_TEXT}{_UP_TO}))"""
 )
 _REST = {
-    '\\"': re.compile(f"{_INNER_TEXT}*"),
-    "\\'": re.compile(f"{_INNER_TEXT}*"),
-    '"': re.compile(f"{_DOUBLE_TEXT}*"),
-    "'": re.compile(f"{_SINGLE_TEXT}*"),
-    None: re.compile(f"{_BARE_TEXT}*"),
+    '\\"': f"{_INNER_TEXT}*",
+    "\\'": f"{_INNER_TEXT}*",
+    '"': f"{_DOUBLE_TEXT}*",
+    "'": f"{_SINGLE_TEXT}*",
+    None: f"{_BARE_TEXT}*",
 }
 # name = value, name: value, "name": "value", env['NAME'] = 'value', Authorization: Basic value
 _ASSIGNMENT = (
@@ -50,10 +52,10 @@ _OPTION = (
     r"(?i)(?<![\w-])--?+(?:[a-z0-9]{1,20}+[-_.]){0,4}?"
     rf"(?P<word>{WORD_PATTERN})(?P<sep>)[ \t]{{1,4}}+(?!-)(?P<quote>[\"'])?+{_VALUE}"
 )
-_NAME_END = re.compile(r"[\w.-]*\Z")
-_IN_ADDRESS = re.compile(r"://[^\s/@\"']{0,200}\Z")
-_ENDS_LINE = re.compile(r"""["'`\\)\]},;.]{0,8}[ \t\r]{0,64}(?:\n|\Z)""")
-_ENDS_ARGUMENT = re.compile(r"""["']?(?:[ \t\r]{0,64}(?:\n|\Z)|[ \t]{1,64}[-|&;<>])""")
+_NAME_END = r"[\w.-]*\Z"
+_IN_ADDRESS = r"://[^\s/@\"']{0,200}\Z"
+_ENDS_LINE = r"""["'`\\)\]},;.]{0,8}[ \t\r]{0,64}(?:\n|\Z)"""
+_ENDS_ARGUMENT = r"""["']?(?:[ \t\r]{0,64}(?:\n|\Z)|[ \t]{1,64}[-|&;<>])"""
 
 # Options whose argument is a secret with this program only; ":" takes the part after a colon.
 _PROGRAM_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -137,7 +139,7 @@ def _end_of_value(text: str, match: Any) -> int:
     end: int = match.end("value")
     if end - match.start("value") >= _JUDGED_CHARS:
         quote = match["quote"]
-        rest = _REST[quote and quote[-2:]].match(text, end)
+        rest = re.compile(_REST[quote and quote[-2:]]).match(text, end)
         end = end if rest is None else rest.end()
     return end
 
@@ -146,20 +148,20 @@ def _is_placed_secret(text: str, match: Any) -> bool:
     before = text[max(0, match.start("word") - 64) : match.start("word")]
     word = match["word"].lower()
     qualified = is_qualified(before, word)
-    if qualified is None or ("://" in before and _IN_ADDRESS.search(before)):
+    if qualified is None or ("://" in before and re.search(_IN_ADDRESS, before)):
         return False
     value = match["value"]
-    if value.endswith(match["word"]) and value == _NAME_END.findall(before)[0] + match["word"]:
+    if value.endswith(match["word"]) and value == re.findall(_NAME_END, before)[0] + match["word"]:
         return False  # an argument passed on: `connect(token=token)`
     end = match.end("value")
     quoted = match["quote"] is not None
     if match["sep"]:
         spaced = text[match.start("sep") - 1].isspace() or text[match.end("sep")].isspace()
         firm = quoted or (match["sep"] == "=" and not spaced)
-        alone = _ENDS_LINE.match(text, end) is not None
+        alone = re.compile(_ENDS_LINE).match(text, end) is not None
     else:
         qualified = True
-        firm = alone = _ENDS_ARGUMENT.match(text, end) is not None
+        firm = alone = re.compile(_ENDS_ARGUMENT).match(text, end) is not None
     return is_secret(
         word,
         qualified,

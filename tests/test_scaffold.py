@@ -222,6 +222,31 @@ def test_the_verb_writes_case_and_row_of_the_last_run(
     assert run_app(["test", str(tmp_path / "corpus"), "--rules", str(rules)]) == 0
     assert run_app(arguments) == 2
     assert "there is such a case" in capsys.readouterr().err
+    other = ["other" if word == "frob-pool" else word for word in arguments]
+    assert run_app(other) == 2
+    assert "there is a row" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "corpus").rglob("*.yaml")] == ["frob-pool.yaml"]
+
+
+def test_outside_a_checkout_case_and_row_are_the_projects_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "capture.json").write_text(
+        '{"exit_code": 6, "command": "frob go", "stderr": "frob: pool 7 is drained\\n"}', "utf-8"
+    )
+    arguments = ["new", "--from", "capture.json", "--chapter", "16-prose-exit", "--id", "frob-pool"]
+    row = ["--row-id", "pool-drained", "--why", "frob says that its pool is drained"]
+    assert run_app([*arguments, *row]) == 0
+    assert (tmp_path / ".triage/corpus/16-prose-exit/frob-pool.yaml").is_file()
+    assert (tmp_path / ".triage/rules/table/16-0-own.yaml").is_file()
+    assert not list((tmp_path / "corpus").iterdir())
+    capsys.readouterr()
+    assert run_app(["classify", "capture.json", "--line"]) == 0
+    assert "rule=pool-drained" in capsys.readouterr().out
+    run_app(["test", "-k", "frob-pool"])
+    assert "rows           100.0 %" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from triage.model import Capture
 from triage.redact import mask
 from triage.yaml_source import load_yaml
 
-__all__ = ["ID", "Label", "case_of", "case_text", "tool_of", "write_case"]
+__all__ = ["ID", "Label", "case_of", "case_text", "free_path", "tool_of", "write_case"]
 
 _STREAMS = ("stdout", "stderr")
 _CASE_SCHEMA = "# yaml-language-server: $schema=../../rules/schema/case.schema.json\n"
@@ -156,15 +156,21 @@ def _names() -> list[tuple[str, str]]:
     return sorted(usable.items(), key=lambda pair: -len(pair[0]))
 
 
+def free_path(corpus: Path, chapter: str, case_id: str) -> Path:
+    """Return the file of a new case; raises `UsageError` where there is one."""
+    path = corpus / chapter / f"{case_id}.yaml"
+    if path.exists():
+        raise UsageError(str(path), "there is such a case", "give another --id")
+    return path
+
+
 def write_case(corpus: Path, chapter: str, case: Mapping[str, Any]) -> Path:
     """Write ``corpus/<chapter>/<id>.yaml`` and its raw streams; returns the path.
 
     Raises `UsageError` where the case is there already, or would not read back as it was given.
     """
-    folder = corpus / chapter
-    path = folder / f"{case['id']}.yaml"
-    if path.exists():
-        raise UsageError(str(path), "there is such a case", "give another --id")
+    path = free_path(corpus, chapter, case["id"])
+    folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
     capture = dict(case["capture"])
     for key in _STREAMS:

@@ -28,8 +28,10 @@ VERBS = {
     "agent": "agents",
     "lint": "quality",
     "test": "quality",
-    "new": "quality",
+    "new": "adding",
     "docs": "quality",
+    "probe": "web",
+    "audit": "web",
 }
 
 

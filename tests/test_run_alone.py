@@ -179,6 +179,16 @@ def test_a_command_that_does_not_listen_is_killed_and_the_capture_is_still_there
     assert alive_with(token) == []
 
 
+def test_what_the_command_leaves_behind_after_a_signal_is_ended_too() -> None:
+    token = f"600.{time.time_ns()}"
+    line = f"(setsid sleep {token} &); sleep {token} & printf '*'; wait"
+    process = begun(["bash", "-c", line], grace_s=30)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert alive_with(token) == []
+
+
 def test_a_second_signal_ends_its_patience(tmp_path: Path) -> None:
     deaf = "trap '' INT; printf '*'; while :; do sleep 0.05; done"
     process = begun(["bash", "-c", deaf], grace_s=1000)

@@ -15,9 +15,9 @@ from test_run_alone import ENV, line
 from triage.run import run
 
 BROOD = Path(__file__).parent / "programs" / "brood.py"
-RUNS = 200 if os.environ.get("TRIAGE_LONG") else 6
+RUNS = 200 if os.environ.get("TRIAGE_LONG") else 5
 CHILDREN = 50
-LIMIT_S, GRACE_S = 1.0, 0.4
+LIMIT_S, GRACE_S = 2.0, 0.4
 # What the issue allows, and the time a loaded machine may take to do anything at all.
 WITHIN_S = LIMIT_S + GRACE_S + 1.0 + 20.0
 
@@ -50,7 +50,7 @@ def test_of_fifty_children_none_is_left_run_after_run_and_no_descriptor() -> Non
 
 
 def test_alone_even_those_that_dropped_everything_are_found() -> None:
-    for _ in range(RUNS // 4):
+    for _ in range(max(RUNS // 4, 1)):
         token = str(time.time_ns())
         done = subprocess.run(
             line([*brood(token), "orphans"], timeout_s=LIMIT_S, grace_s=GRACE_S, effect="unknown"),

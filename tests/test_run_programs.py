@@ -87,13 +87,14 @@ def apt_options(folder: Path) -> list[str]:
     return options
 
 
-def programs(folder: Path, silent_port: int, open_stdin: int) -> dict[str, Program]:
-    """Every program of the issue. `silent_port` accepts and says nothing; stdin stays open."""
+def programs(folder: Path, silent_port: int, open_stdins: list[int]) -> dict[str, Program]:
+    """Every program of the issue. `silent_port` accepts and says nothing; stdins stay open."""
     (folder / "notes.txt").write_text("a line of notes\n" * 200)
     (folder / "package").mkdir()
     here: Options = {"cwd": str(folder)}
     typed: Options = {"pty": True, "cwd": str(folder)}
-    waiting: Options = {"stdin": open_stdin}
+    # One each: node makes its stdin non-blocking, for all that share it.
+    first, second, third = open_stdins
     as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     sudo = [*(as_nobody if os.geteuid() == 0 else []), "sudo", "-k", "true"]
     apt = ["apt-get", *apt_options(folder / "apt"), "install", "demo-tool"]
@@ -124,9 +125,9 @@ def programs(folder: Path, silent_port: int, open_stdin: int) -> dict[str, Progr
         "python": Program(["python3"], mode=37, options=typed),
         "node": Program(["node"], mode=37, options=typed),
         "sqlite3": Program(["sqlite3"], mode=37, options=typed),
-        "python with an open stdin": Program(["python3"], mode=37, options=waiting),
-        "node with an open stdin": Program(["node"], mode=37, options=waiting),
-        "sqlite3 with an open stdin": Program(["sqlite3"], mode=37, options=waiting),
+        "python with an open stdin": Program(["python3"], mode=37, options={"stdin": first}),
+        "node with an open stdin": Program(["node"], mode=37, options={"stdin": second}),
+        "sqlite3 with an open stdin": Program(["sqlite3"], mode=37, options={"stdin": third}),
         "cat": Program(["cat"], mode=50, again=True, options=typed),
         "ssh": Program(["ssh", "-p", str(silent_port), "127.0.0.1", "true"], mode=11),
         "sudo": Program(sudo, options=typed),
@@ -170,9 +171,9 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     env: dict[str, str | None] = dict.fromkeys(UNSET)
     env |= {"TERM": "xterm", "HOME": str(folder), "GIT_EDITOR": "vim", "TRIAGE_TEST_TOKEN": token}
     env |= {"npm_config_update_notifier": "false", "GIT_CONFIG_NOSYSTEM": "1"}
-    read_end, write_end = os.pipe()
+    pipes = [os.pipe() for _ in range(3)]
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        every = programs(folder, silent.getsockname()[1], read_end)
+        every = programs(folder, silent.getsockname()[1], [ends[0] for ends in pipes])
 
         async def one(program: Program) -> Outcome:
             options: Any = {"timeout_s": LIMIT_S, **program.options}
@@ -182,8 +183,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
             return await asyncio.gather(*map(one, every.values()))
 
         outcomes = asyncio.run(all_of_them())
-    os.close(read_end)
-    os.close(write_end)
+    for fd in (fd for ends in pipes for fd in ends):
+        os.close(fd)
     yield dict(zip(every, zip(every.values(), outcomes, strict=True), strict=True)), token
 
 

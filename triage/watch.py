@@ -74,8 +74,8 @@ def observe(
     """Watch `child` until it has ended or was ended, and everything it printed is taken.
 
     `sinks` are the ways out by stream name. Signals posted to `interrupts` go to the child's
-    group; the child then has `grace_s` as after a limit. Any exception (a KeyboardInterrupt) ends
-    the child before it goes on.
+    group, and all of it then has `grace_s` to end, as after a limit. Any exception (a
+    KeyboardInterrupt) ends it before it goes on.
     """
     watch = _Watch(child, offspring, sinks, limits, interrupts)
     try:
@@ -113,6 +113,7 @@ class _Watch:
         self.exited_at: float | None = None
         self.give_up_at = 0.0
         self.look_at = 0.0
+        self.all_asked = False
         self.silent_s = 0.0
         self.survivors: tuple[int, ...] = ()
 
@@ -167,20 +168,23 @@ class _Watch:
         # In the same step: with nothing left to read, nothing would wake us.
         if self.phase == "lingering":
             waited = now >= self._linger_until() and not self.streams.reader_is_slow
-            given_up = self.interrupted is not None and now >= self.give_up_at
-            if not self.streams.open or waited or given_up:
+            if not self.streams.open or waited:
                 self.phase = "over"
 
     def _step_ending(self, now: float) -> None:
-        if self.ended_by == "signal" and self.exited_at is not None:
-            self.phase = "lingering"
-        elif now >= self.give_up_at:
+        if now >= self.give_up_at:
             self.survivors = self.offspring.kill(_KILL_S)
             self.phase = "over"
-        elif now >= self.look_at and self.ended_by != "signal":
+        elif now >= self.look_at:
             self.look_at = now + _LOOK_S
-            if self.exited_at is not None and not self.offspring.living():
+            if self.exited_at is None:
+                return
+            if not self.offspring.living():
                 self.phase = "over"
+            elif not self.all_asked:
+                # The command heard the signal that was for it; what it leaves behind did not.
+                self.all_asked = True
+                self.offspring.send(signal.SIGTERM)
 
     def _end(self, why: Ended, signum: int, now: float) -> None:
         """Ask all of it to end. What it still says in its grace is taken without waiting for us."""
@@ -190,7 +194,8 @@ class _Watch:
         self.silent_s = max(0.0, now - self._last_byte())
         self.give_up_at = now + self.limits.grace_s
         self.look_at = now + _TICK_S
-        self.offspring.send(signum, group_only=why == "signal")
+        self.all_asked = why != "signal"
+        self.offspring.send(signum, group_only=not self.all_asked)
         # One that is stopped hears nothing before it goes on.
         self.offspring.send(signal.SIGCONT, group_only=True)
 
@@ -218,7 +223,7 @@ class _Watch:
             if self.limits.timeout_s is not None:
                 due = min(due, self.start + self.limits.timeout_s)
         elif self.phase == "ending":
-            due = self.give_up_at if self.ended_by == "signal" else self.look_at
+            due = min(self.look_at, self.give_up_at)
         else:
             due = now + _TICK_S if self.streams.reader_is_slow else self._linger_until()
         wait = min(due - now, 3600.0)

@@ -47,6 +47,7 @@ def classify(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with 80-82 by verdict instead of 0.")
     ] = False,
+    audit: opt.AuditOption = None,
 ) -> None:
     """Tell why a captured call failed and what to do next.
 
@@ -61,7 +62,7 @@ def classify(
         "effect": effect,
     }  # fmt: skip
     status = guarded(
-        json, lambda: _classify(files or [], flags, tier, rules, json, line, exit_code)
+        json, lambda: _classify(files or [], flags, tier, rules, json, line, exit_code, audit)
     )
     finish(status)
 
@@ -74,6 +75,7 @@ def _classify(
     json: bool,
     line: bool,
     exit_code: bool,
+    audit: str | None,
 ) -> int:
     from itertools import chain, islice
 
@@ -98,6 +100,8 @@ def _classify(
             continue
         verdict = decide(item, table, tier=allowed)
         _show(verdict, single, machine_wanted(json), line)
+        if audit:
+            opt.record_audit(audit, verdict, item.command, item.exit_code)
         if exit_code and status != ExitStatus.PARTIAL:
             status = max(status, VERDICT_STATUS[verdict.verdict])
     return status

@@ -200,8 +200,9 @@ def _stdin(launch: Launch, opened: list[int]) -> int | None:
     try:
         fd = os.open(wanted, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
         raise UsageError(
-            "stdin", f"{os.fspath(wanted)!r}: {error}", "name a readable file"
+            "stdin", f"{os.fspath(wanted)!r} can't be read: {why}", "name a readable file"
         ) from None
     opened.append(fd)
     return fd

@@ -26,6 +26,7 @@ PATTERNS = [
 LABELLED = {
     "b15-de-127",
     "b15-de-git-status-clean",
+    "german-success",
     "report-zh-command-not-found",
 }
 NO_SUCH_FILE = {
@@ -107,6 +108,10 @@ def test_the_commonest_error_is_known_in_every_language(code: str, line: str) ->
         ("uk", "tool: невідомий параметр «--x»"),
         ("cs", "make: *** Žádné pravidlo jak vyrobit cíl „x“. Konec."),
         ("sv", 'fel: sökvägsangivelsen "x" motsvarar inte någon fil'),
+        ("sv", "Försök med ”tar --help” eller ”tar --usage” för mer information."),
+        ("el", "fatal: Δεν έχει ρυθμιστεί προορισμός δημοσίευσης."),
+        ("fr", "Utilisation : useradd [options] IDENTIFIANT"),
+        ("es", "date: fecha inválida «ayer»"),
         ("fi", "rm: tiedostoa 'x' ei voi poistaa: Lupa evätty"),
         ("tr", "hata: yol belirteci 'x' bulunamadı"),
         ("ja", "A.java:1: エラー: 不適合な型"),

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(_ROOT))
@@ -403,9 +404,10 @@ def _shortened(body: str) -> str:
 
 
 def _scrubbed(value: Any, project: Path) -> Any:
-    if not isinstance(value, str):
-        return value
-    return value.replace(str(project), "/project").replace(str(project.resolve()), "/project")
+    if isinstance(value, str):
+        for path in (str(project), str(project.resolve())):
+            value = value.replace(path, "/project").replace(quote(path, safe=""), "%2Fproject")
+    return value
 
 
 def main(tools: list[str]) -> int:
@@ -413,7 +415,8 @@ def main(tools: list[str]) -> int:
     failures = 0
     for tool in tools or list(_CASES):
         with tempfile.TemporaryDirectory(prefix="preview-") as folder:
-            project = Path(folder)
+            project = Path(folder) / "project"
+            project.mkdir()
             (project / "package.json").write_text('{"private": true}\n')
             subprocess.run(
                 ["npm", "install", "--no-audit", "--no-fund", "--silent", *_PACKAGES[tool]],

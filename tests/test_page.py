@@ -172,16 +172,14 @@ def test_a_big_page_is_read_in_another_process_and_the_same() -> None:
     assert read_page_apart(html, ["p", "b"], timeout_s=30) == read_page(html, ["p", "b"])
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        "".join(f"<b id={number}><p>" for number in range(8000)),
-        "<i " + " ".join(f"a{number}" for number in range(200_000)) + ">",
-    ],
-    ids=["formatting", "attributes"],
-)
-def test_a_page_made_to_eat_time_and_memory_is_given_up(html: str) -> None:
-    assert read_page_apart(html, [], timeout_s=30) is None
+def test_a_page_made_to_eat_memory_is_given_up() -> None:
+    html = "".join(f"<b id={number}><p>" for number in range(8000))
+    assert read_page_apart(html, [], timeout_s=60) is None
+
+
+def test_a_page_made_to_eat_time_is_given_up() -> None:
+    html = "<i " + " ".join(f"a{number}" for number in range(200_000)) + ">"
+    assert read_page_apart(html, [], timeout_s=1) is None
 
 
 def test_a_page_that_takes_too_long_is_given_up() -> None:

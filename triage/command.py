@@ -8,9 +8,9 @@ that is no shell line gives the shape `unparsed` and the first words as its only
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from triage.frozen import frozen, replaced
 from triage.shell_line import MAX_LINE, Reading, Simple
 from triage.shell_words import Word
 from triage.stage import Stage
@@ -32,7 +32,7 @@ _FILTERS = frozenset(["cat", "tee", "head", "tail"])
 _REMEMBERED = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CommandLine:
     """A line as a shell would see it.
 
@@ -50,8 +50,8 @@ class CommandLine:
     parsed: bool = True
     doubts: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
-    _tree: Tree | None = field(default=None, repr=False, compare=False)
-    _all: tuple[Stage, ...] = field(default=(), repr=False, compare=False)
+    _tree: Tree | None = None
+    _all: tuple[Stage, ...] = ()
 
     def owners(self, exit_code: int | None, pipestatus: Sequence[int] = ()) -> tuple[Stage, ...]:
         """Return the stages that may own the final status; one stage means it is certain.
@@ -124,7 +124,7 @@ def _from_words(words: tuple[str, ...]) -> CommandLine:
 
     text = " ".join(quote(word) for word in words)
     line = _build(text, Reading(Simple(tuple(Word(word) for word in words)) if words else None))
-    return replace(line, argv=words if _can_start(words) else ())
+    return replaced(line, argv=words if _can_start(words) else ())
 
 
 def _from_text(text: str) -> CommandLine:
@@ -139,7 +139,7 @@ def _from_text(text: str) -> CommandLine:
         return line
     if root.env:
         argv = ("env", *(f"{name}={value.text}" for name, value in root.env), *argv)
-    return replace(line, argv=argv) if _can_start(argv) else line
+    return replaced(line, argv=argv) if _can_start(argv) else line
 
 
 _remembered = lru_cache(maxsize=512)(_from_text)

@@ -8,10 +8,20 @@ punctuation: ``Zugriff auf 'a b' nicht möglich`` gives ``Zugriff auf`` and ``ni
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-__all__ = ["SuspectLine", "has_english", "pieces", "suspect_lines", "wholes"]
+from triage.frozen import frozen
 
+__all__ = [
+    "SuspectLine",
+    "has_english",
+    "pieces",
+    "plainly_english",
+    "suspect_lines",
+    "tail_start",
+    "wholes",
+]
+
+_TAIL_CHARS = 16 << 10
 _MOST_LINES = 60
 _LONGEST_LINE = 500
 _SHORTEST_PIECE_BYTES = 8
@@ -20,17 +30,18 @@ _SHORTEST_WHOLE_BYTES = 6
 _WORDS = 3
 _MOST_PER_RUN = 8
 
+# Patterns are kept as text: of a text that is plainly English only the words are looked at.
 _LETTER = r"[^\W\d_]"
-_RUN = re.compile(
+_RUN = (
     rf"(?<![^\s(:：«„“‘»”’])(?:{_LETTER}+['’])?{_LETTER}+(?:[ \xa0](?:{_LETTER}+['’])?{_LETTER}+)*"
     r"(?=[.,:;!?)…»“”’]*(?:\s|$)|[：。，、；])"
 )
 # Chinese and Japanese have no spaces to part the words.
-_UNSPACED = re.compile("[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}")
-_NO_UTF8 = re.compile("[\udc80-\udcff]{2}")
-_BETWEEN = re.compile(r": |：")
+_UNSPACED = "[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}"
+_NO_UTF8 = "[\udc80-\udcff]{2}"
+_BETWEEN = ": |："
 # No path, no option and no program's name, which a colon follows.
-_ASCII_WORD = re.compile(r"(?<![\w./=-])[A-Za-z]+(?:'t|'re)?(?![\w/:=-])")
+_ASCII_WORD = r"(?<![\w./=-])[A-Za-z]+(?:'t|'re)?(?![\w/:=-])"
 # No words of the catalogues' translations (counted over 69 languages): one of them makes a text
 # English, unless letters of another alphabet stand in it.
 _ENGLISH_WORDS = """
@@ -60,7 +71,7 @@ looking press enter continue recognized locked matches notice notes
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuspectLine:
     """A line that may be foreign: `pieces` are worth a search; `start`, `end` are in the tail.
 
@@ -76,9 +87,21 @@ class SuspectLine:
     no_utf8: bool
 
 
+def tail_start(text: str) -> int:
+    """Where the last lines begin: half a line is no line to be put into English."""
+    start = len(text) - _TAIL_CHARS
+    return 0 if start <= 0 else text.find("\n", start - 1) + 1 or len(text)
+
+
+def plainly_english(text: str) -> bool:
+    """Whether the last lines need no look into the catalogues: ASCII with English words."""
+    tail = text[tail_start(text) :]
+    return tail.isascii() and has_english(tail)
+
+
 def has_english(tail: str) -> bool:
     """Whether a word of `tail` is English and of no other language."""
-    return any(match.group().lower() in _ENGLISH for match in _ASCII_WORD.finditer(tail))
+    return any(match.group().lower() in _ENGLISH for match in re.finditer(_ASCII_WORD, tail))
 
 
 def suspect_lines(tail: str) -> list[SuspectLine]:
@@ -89,7 +112,7 @@ def suspect_lines(tail: str) -> list[SuspectLine]:
         start = tail.rfind("\n", 0, end) + 1
         text = tail[start:end]
         if 0 < len(text) <= _LONGEST_LINE and not text.isspace():
-            no_utf8 = not text.isascii() and _NO_UTF8.search(text) is not None
+            no_utf8 = not text.isascii() and re.search(_NO_UTF8, text) is not None
             found = () if no_utf8 else pieces(text)
             if found or no_utf8:
                 letters = not all(map(str.isascii, found))
@@ -107,7 +130,7 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
     `every`: the line is known to be foreign, so that one or two words anywhere in it count too.
     """
     found: list[str] = []
-    for match in _RUN.finditer(line):
+    for match in re.finditer(_RUN, line):
         run = match.group()
         if run.isascii():
             words = run.split(" ")
@@ -115,7 +138,7 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
             ends = not line[match.end() :].strip(" .)")
             if not every and (len(words) < 2 or (len(words) == 2 and not ends)):
                 continue
-        elif _UNSPACED.search(run):
+        elif re.search(_UNSPACED, run):
             continue
         else:
             words = re.split("[ \xa0]", run)
@@ -125,7 +148,7 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
         # A value without quotes may stand between.
         starts = [*range(0, len(words) - _WORDS, _WORDS), len(words) - _WORDS]
         found += [" ".join(words[at : at + _WORDS]) for at in starts[:_MOST_PER_RUN]]
-    for match in _UNSPACED.finditer(line):
+    for match in re.finditer(_UNSPACED, line):
         run = match.group()
         found += [run] if len(run) <= 8 else [run[:6], run[-6:]]
     unique = {piece for piece in found if _size(piece) >= _SHORTEST_PIECE_BYTES}
@@ -134,7 +157,7 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
 
 def wholes(line: str) -> list[str]:
     """Return what stands between colons at the end of the line: whole messages such as libc's."""
-    parts = [part.strip().rstrip(".)。") for part in _BETWEEN.split(line)[-4:]]
+    parts = [part.strip().rstrip(".)。") for part in re.split(_BETWEEN, line)[-4:]]
     return [part for part in parts if _size(part) >= _SHORTEST_WHOLE_BYTES]
 
 

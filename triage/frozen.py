@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["fresh", "frozen"]
+__all__ = ["fresh", "frozen", "replaced"]
 
 
 class _Fresh:
@@ -40,8 +40,8 @@ def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], typ
     """Decorate a class of annotated names: frozen, slotted, a dataclass to all who ask.
 
     `kw_only` and `eq` mean what they mean to `dataclasses.dataclass`. Fields whose name begins
-    with an underscore are neither shown nor compared. The class has no base class, and no
-    `InitVar` or `ClassVar`.
+    with an underscore are neither shown nor compared; those with a `fresh` default are no part of
+    the hash. The class has no base class, and no `InitVar` or `ClassVar`.
     """
 
     def made(cls: type[T]) -> type[T]:
@@ -52,7 +52,11 @@ def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], typ
             space.pop(name, None)
         space["__slots__"] = names
         space["__match_args__"] = () if kw_only else names
-        space["_shown"] = tuple(name for name in names if not name.startswith("_"))
+        shown = tuple(name for name in names if not name.startswith("_"))
+        space["_shown"] = shown
+        space["_hashed"] = tuple(
+            name for name in shown if not isinstance(defaults.get(name), _Fresh)
+        )
         # `__repr__` may be the class's own.
         for name, method in {**_METHODS, **(_EQUAL if eq else {})}.items():
             space.setdefault(name, method)
@@ -63,6 +67,12 @@ def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], typ
         result: type[T] = remade
         return result
 
+    return made
+
+
+def replaced(item: T, **changes: Any) -> T:
+    """Return `item` of a frozen class with some fields changed, as `dataclasses.replace` does."""
+    made: T = _replace(item, **changes)
     return made
 
 
@@ -113,7 +123,7 @@ def _eq(self: Any, other: object) -> Any:
 
 
 def _hash(self: Any) -> int:
-    return hash(tuple(_compared(self)))
+    return hash(tuple(getattr(self, name) for name in self._hashed))
 
 
 def _refuse(self: Any, name: str, value: object = None) -> None:

@@ -10,11 +10,11 @@ What a machine has no catalogues for is left to rules/sets/languages.yaml.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from triage.catalogue_match import Candidate, candidates, into_english, score
-from triage.english import SuspectLine, has_english, pieces, suspect_lines, wholes
+from triage.english import SuspectLine, has_english, pieces, suspect_lines, tail_start, wholes
+from triage.frozen import frozen, replaced
 from triage.mo_catalogue import Catalogue, Listed, list_catalogues, read_catalogue
 
 __all__ = ["SYSTEM_ROOTS", "Original", "find_original", "to_english"]
@@ -35,7 +35,6 @@ _DOMAINS = (
 )
 # How many of them, a third of the bytes, are searched on a mere suspicion.
 _COMMON = 10
-_TAIL_CHARS = 16 << 10
 # Bounds of the search: pieces and whole messages that settle the language, lines translated.
 _MOST_PIECES = 6
 _MOST_LINES = 12
@@ -49,7 +48,7 @@ _CODE_PAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Original:
     """One recognised message: `msgid` is the English original as catalogues key it.
 
@@ -70,7 +69,7 @@ def find_original(text: str, roots: tuple[str, ...] = SYSTEM_ROOTS) -> Original 
 
     Only the last lines are looked at. `roots` are folders of ``<language>/LC_MESSAGES/*.mo``.
     """
-    shift = _tail_start(text)
+    shift = tail_start(text)
     found = _recognised(text[shift:], roots, sure=False)
     best: Original | None = None
     heaviest = 0
@@ -79,7 +78,7 @@ def find_original(text: str, roots: tuple[str, ...] = SYSTEM_ROOTS) -> Original 
             best, heaviest = original, weight
     if best is None or not shift:
         return best
-    return replace(best, start=best.start + shift, end=best.end + shift)
+    return replaced(best, start=best.start + shift, end=best.end + shift)
 
 
 def to_english(text: str, roots: tuple[str, ...] = SYSTEM_ROOTS) -> str | None:
@@ -87,7 +86,7 @@ def to_english(text: str, roots: tuple[str, ...] = SYSTEM_ROOTS) -> str | None:
 
     For text that is known to be foreign: more is searched than for `find_original`.
     """
-    shift = _tail_start(text)
+    shift = tail_start(text)
     found = _recognised(text[shift:], roots, sure=True)
     if not any(original.msgid for _, original in found):
         return None
@@ -99,12 +98,6 @@ def to_english(text: str, roots: tuple[str, ...] = SYSTEM_ROOTS) -> str | None:
         parts += [text[last:start], original.english_text]
         last = len(text) if end < 0 else end
     return "".join([*parts, text[last:]])
-
-
-def _tail_start(text: str) -> int:
-    """Where the last lines begin: half a line is no line to be put into English."""
-    start = len(text) - _TAIL_CHARS
-    return 0 if start <= 0 else text.find("\n", start - 1) + 1 or len(text)
 
 
 @lru_cache(maxsize=16)
@@ -137,7 +130,7 @@ def _recognised(
             text = _decoded(line.text, code_page) if code_page else None
             if text is None:
                 continue
-            line = replace(line, text=text)
+            line = replaced(line, text=text)
         hit = _translated(line, catalogues, language)
         if hit is not None:
             found.append(hit)

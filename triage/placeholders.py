@@ -18,14 +18,16 @@ __all__ = ["BUILTIN_NAMES", "Values", "fill_number", "misplaced", "names_in", "s
 
 BUILTIN_NAMES = frozenset({"program", "subcommand", "command", "argv"})
 
+# Patterns are kept as text: `re` compiles those that an action needs.
+#
 # Anything else in braces is literal: jq programs and format strings keep theirs.
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?:\|([^{}]*))?\}")
+_PLACEHOLDER = r"\{([a-z][a-z0-9_]*)(?:\|([^{}]*))?\}"
 
 # The element after one of these is a program text for some interpreter.
-_SCRIPT_FLAG = re.compile(
+_SCRIPT_FLAG = (
     r"-[A-Za-z]*[ceE]|--(?:eval|exec|execute|command|print)|-[Cc]ommand|-i[c]|/[cCkK]|eval|-exec"
 )
-_SCRIPT_JOINED = re.compile(r"-[A-Za-z]+=?\{|--(?:eval|exec|execute|command|print)=")
+_SCRIPT_JOINED = r"-[A-Za-z]+=?\{|--(?:eval|exec|execute|command|print)="
 # Programs that run their operands: here, or in another shell.
 _RUNNERS = frozenset(
     {
@@ -35,14 +37,16 @@ _RUNNERS = frozenset(
     }
 )
 
-_PATH_NAMES = re.compile(r"(?:.*_)?(?:path|file|dir|lock)")
+_PATH_NAMES = r"(?:.*_)?(?:path|file|dir|lock)"
 _LONGEST_ARGUMENT = 4096
 _LONGEST_SHOWN = 200
 
 
 def names_in(template: str) -> list[str]:
     """The placeholder names in `template`, in order."""
-    return [match.group(1) for match in _PLACEHOLDER.finditer(template)]
+    if "{" not in template:
+        return []
+    return [match.group(1) for match in re.finditer(_PLACEHOLDER, template)]
 
 
 @frozen()
@@ -76,9 +80,9 @@ class Values:
             value = self._element(item)
             if value is None:
                 return None
-            first = _PLACEHOLDER.match(item)
+            first = re.match(_PLACEHOLDER, item)
             if first is not None and value.startswith("-") and not guarded:
-                if not _PATH_NAMES.fullmatch(first.group(1)):
+                if not re.fullmatch(_PATH_NAMES, first.group(1)):
                     return None
                 value = "./" + value
             guarded = guarded or item == "--"
@@ -93,12 +97,12 @@ class Values:
             value = self.call.program if name == "program" else self._value(name)
             return shown(value or default or "") or f"<{name}>"
 
-        return _PLACEHOLDER.sub(replaced, template)
+        return re.sub(_PLACEHOLDER, replaced, template) if "{" in template else template
 
     def _element(self, item: str) -> str | None:
         parts: list[str] = []
         position = 0
-        for match in _PLACEHOLDER.finditer(item):
+        for match in re.finditer(_PLACEHOLDER, item):
             name, default = match.groups()
             value = self._value(name) or default
             if not value or not is_argument(value):
@@ -123,7 +127,7 @@ def fill_number(value: object, captured: Mapping[str, str]) -> float | None:
     """Seconds from a number or from ``{name|default}``; None where neither is a number."""
     if isinstance(value, (int, float)):
         return float(value)
-    match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    match = re.fullmatch(_PLACEHOLDER, value) if isinstance(value, str) else None
     if match is None:
         return None
     for text in (captured.get(match.group(1)), match.group(2)):
@@ -151,7 +155,7 @@ def misplaced(template: Sequence[str]) -> str | None:
         if index == 0:
             return f"{item!r} would let captured text choose the program"
         before = template[index - 1]
-        if _SCRIPT_FLAG.fullmatch(before) or _SCRIPT_JOINED.match(item):
+        if re.fullmatch(_SCRIPT_FLAG, before) or re.match(_SCRIPT_JOINED, item):
             return f"{item!r} would let captured text become a script"
         if any(word.rpartition("/")[2] in _RUNNERS for word in template[:index]):
             return f"{item!r} would hand captured text to a program that runs it"

@@ -77,10 +77,13 @@ class Reading(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
-_BLANK = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
-_CONTROL = re.compile(r"\|\||\|&|\||&&|;|\n|&(?!>)")
-_REDIRECT = re.compile(r"(?:[0-9]+)?(?:>>|>&|>\||<&|<>|<(?!<)|>)(?!\()|&>>?", re.ASCII)
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.ASCII)
+# Patterns are kept as text: `re` compiles them for the first line that is more than plain words.
+_BLANK = r"(?:[ \t\r\f\v]|\\\r?\n)+"
+_CONTROL = r"\|\||\|&|\||&&|;|\n|&(?!>)"
+_REDIRECT = r"(?:[0-9]+)?(?:>>|>&|>\||<&|<>|<(?!<)|>)(?!\()|&>>?"
+_ASSIGNMENT = r"([A-Za-z_][A-Za-z0-9_]*)\+?="
+# Of these and blanks a line is words and nothing else.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,- ")
 _KEYWORDS = frozenset(
     ["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
      "select", "function", "coproc", "{", "}", "[[", "]]", "in"]
@@ -89,22 +92,28 @@ _KEYWORDS = frozenset(
 
 def read_line(text: str) -> Reading | None:
     """Read a line without compound commands or substitutions; None when it needs the parser."""
+    if _PLAIN.issuperset(text):
+        words = text.split()
+        if not words or words[0] in _KEYWORDS:
+            return None if words else Reading(None)
+        return Reading(Simple(tuple(Word(word) for word in words)))
     line = _Line()
+    blanks, controls, redirects = map(re.compile, (_BLANK, _CONTROL, _REDIRECT))
     position, size = 0, len(text)
     while position < size:
-        blank = _BLANK.match(text, position)
+        blank = blanks.match(text, position)
         if blank:
             position = blank.end()
             continue
-        control = _CONTROL.match(text, position)
+        control = controls.match(text, position)
         if control:
             if not line.close(control.group()):
                 return None
             position = control.end()
             continue
-        redirect = _REDIRECT.match(text, position)
+        redirect = redirects.match(text, position)
         if redirect:
-            gap = _BLANK.match(text, redirect.end())
+            gap = blanks.match(text, redirect.end())
             target = scan_word(text, gap.end() if gap else redirect.end())
             if target is None:
                 return None
@@ -138,7 +147,7 @@ class _Line:
     def add(self, word: Word, source: str) -> bool:
         """Take a word; False when it opens something only the parser can read."""
         if not self.words:
-            assignment = _ASSIGNMENT.match(source)
+            assignment = re.match(_ASSIGNMENT, source)
             if assignment:
                 self.env.append((assignment.group(1), read_word(source[assignment.end() :])))
                 return True

@@ -7,22 +7,21 @@ from typing import NamedTuple
 
 __all__ = ["Word", "read_word", "scan_word"]
 
+# Patterns are kept as text: most lines are plain words, and need none of them (see `read_line`).
+#
 # The alternatives begin with different characters, so there is one way to read a text.
-_PIECE = re.compile(
-    r"""
+_PIECE = r"""(?xa)
       (?P<plain>[^\s'"\\|&;<>()`$]+)
     | '(?P<raw>[^']*)'
     | "(?P<double>(?:[^"\\$`]|\\[\s\S]|\$(?![({\[]))*)"
     | \\(?P<escaped>[\s\S])
     | (?P<literal>\\\Z|\$(?![A-Za-z0-9_?\#@*!${(\['"-]))
     | (?P<variable>\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?\#@*$!-]))
-    """,
-    re.VERBOSE | re.ASCII,
-)
-_DOUBLE_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
-_DOUBLE_VARIABLE = re.compile(r"\\[\s\S]|\$(?=[A-Za-z_0-9?#@*$!-])", re.ASCII)
+    """
+_DOUBLE_ESCAPE = r'\\(["\\$`]|\n)'
+_DOUBLE_VARIABLE = r"\\[\s\S]|\$(?=[A-Za-z_0-9?#@*$!-])"
 # A directory by convention: never an option, never several words worth a thought.
-_PLACE = re.compile(r'"?\$\{?(?:HOME|PWD|OLDPWD|TMPDIR|HOSTNAME|USER|LOGNAME)\b', re.ASCII)
+_PLACE = r'(?a)"?\$\{?(?:HOME|PWD|OLDPWD|TMPDIR|HOSTNAME|USER|LOGNAME)\b'
 
 
 class Word(NamedTuple):
@@ -44,7 +43,8 @@ def scan_word(text: str, start: int) -> tuple[Word, int] | None:
     position = start
     read = bare = ""
     expands = is_open = splits = False
-    while match := _PIECE.match(text, position):
+    piece = re.compile(_PIECE)
+    while match := piece.match(text, position):
         kind = match.lastgroup or ""
         value: str = match.group(kind)
         if kind == "plain":
@@ -52,12 +52,13 @@ def scan_word(text: str, start: int) -> tuple[Word, int] | None:
             bare += value
         elif kind == "variable":
             expands = True
-            splits = splits or read != "" or not _PLACE.match(text, position)
+            splits = splits or read != "" or not re.compile(_PLACE).match(text, position)
         elif kind == "double":
-            if "$" in value and any(m.group() == "$" for m in _DOUBLE_VARIABLE.finditer(value)):
+            if "$" in value and "$" in re.findall(_DOUBLE_VARIABLE, value):
                 expands = True
-                is_open = is_open or (read == "" and value[0] == "$" and not _PLACE.match(value))
-            value = _DOUBLE_ESCAPE.sub(_escaped, value)
+                at_start = read == "" and value[0] == "$"
+                is_open = is_open or (at_start and not re.match(_PLACE, value))
+            value = re.sub(_DOUBLE_ESCAPE, _escaped, value)
         elif kind == "escaped" and value == "\n":
             value = ""
         read += value
@@ -95,7 +96,7 @@ def read_word(source: str) -> Word:
     text = source[1:-1] if quoted else source
     head = text.split("$", 1)[0].split("`", 1)[0]
     settled = quoted and head != "" and (head[0] != "-" or "=" in head)
-    place = _PLACE.match(source) is not None and "`" not in source and "$(" not in source
+    place = re.match(_PLACE, source) is not None and "`" not in source and "$(" not in source
     file = source[:2] in ("<(", ">(")
     if place or file:
         return Word(text, True)

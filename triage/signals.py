@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triage.command import CommandLine, Stage, parse_command
 from triage.exits import ExitMeaning, meaning
 from triage.text import StreamText, read_stream
 
 if TYPE_CHECKING:
     from triage.agents.model import AgentRun
+    from triage.command import CommandLine, Stage
     from triage.envelope import Extraction
     from triage.model import Capture, Effect
     from triage.table import Table
@@ -75,7 +75,11 @@ class Signals:
 
     @cached_property
     def line(self) -> CommandLine | None:
-        return None if self.capture.command is None else parse_command(self.capture.command)
+        if self.capture.command is None:
+            return None
+        from triage.command import parse_command
+
+        return parse_command(self.capture.command)
 
     @cached_property
     def owners(self) -> tuple[Stage, ...]:
@@ -154,9 +158,13 @@ class Signals:
     @cached_property
     def foreign(self) -> Any:
         """The English original of a translated message, from the system's catalogues."""
-        from triage.locale_text import find_original
+        from triage.english import plainly_english
 
         for stream in (self.stderr, self.stdout):
+            if plainly_english(stream.text):
+                continue
+            from triage.locale_text import find_original
+
             found = find_original(stream.text)
             if found is not None:
                 return found, stream

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from triage.frozen import fresh, frozen
 from triage.shell_words import Word
 from triage.wrappers import LONG_SINGLE_DASH, program_name
 
@@ -50,7 +50,7 @@ _VALUES: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Stage:
     """One command of a line, wrappers peeled off.
 
@@ -72,7 +72,7 @@ class Stage:
     before: tuple[str, ...] = ()
     connector: str = ""
     redirects: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, hash=False)
+    env: Mapping[str, str] = fresh(factory=dict)
     negated: bool = False
     open_words: frozenset[int] = frozenset()
     expanded: frozenset[int] = frozenset()

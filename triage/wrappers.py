@@ -113,7 +113,8 @@ SHELLS = _set("bash sh zsh dash ksh ash mksh yash rbash")
 
 _PLAIN = Wrapper()
 _PYTHON_VALUES = _set("-X -W --check-hash-based-pycs")
-_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*|py|pythonw", re.ASCII)
+# Patterns are kept as text: `re` compiles the one that a line needs, most lines need none.
+_PYTHON = r"(?:python|pypy)[0-9.]*|py|pythonw"
 
 # First word(s) of a runner -> how its command is found. The program is then the tool that runs.
 RUNNERS: dict[tuple[str, ...], Wrapper] = {
@@ -163,9 +164,9 @@ LONG_SINGLE_DASH = _set(
     " robocopy ant groovy scala curl.exe xcodebuild magick convert vagrant"
 )
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=", re.ASCII)
-_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|com)$", re.IGNORECASE)
-_VERSION = re.compile(r"(?<=[^@])@[^@/]*$")
+_ASSIGNMENT = r"([A-Za-z_][A-Za-z0-9_]*)="
+_SUFFIX = r"(?i)\.(?:exe|cmd|bat|com)$"
+_VERSION = r"(?<=[^@])@[^@/]*$"
 
 
 def program_name(raw: str) -> str:
@@ -173,7 +174,7 @@ def program_name(raw: str) -> str:
     name = raw.rstrip("/").rpartition("/")[2] or raw
     if "\\" in name:
         name = name.rpartition("\\")[2] or name
-    cut = _SUFFIX.sub("", name)
+    cut = re.sub(_SUFFIX, "", name) if "." in name else name
     return cut.lower() if cut != name else name
 
 
@@ -200,7 +201,7 @@ def peel(words: tuple[Word, ...]) -> Peeled:
             wrapper, skip = _runner(rest, name)
             is_runner = wrapper is not None
         if wrapper is None:
-            module = _python_module(rest) if _PYTHON.fullmatch(name) else 0
+            module = _python_module(rest) if name[:2] == "py" and re.fullmatch(_PYTHON, name) else 0
             if not module:
                 break
             runners.append("py" if name == "py" else name.rstrip("0123456789."))
@@ -249,7 +250,7 @@ def _command(
                 return nothing, words[position + 1] if position + 1 < len(words) else None
             position += 2 if option in wrapper.values and not value else 1
             continue
-        assignment = _ASSIGNMENT.match(text) if wrapper.assigns else None
+        assignment = re.match(_ASSIGNMENT, text) if wrapper.assigns else None
         if assignment:
             found.append((assignment.group(1), word._replace(text=text[assignment.end() :])))
         elif operands:
@@ -333,7 +334,7 @@ def _run_target(words: tuple[Word, ...], runner: str) -> tuple[Word, ...]:
     first = words[0]
     if runner == "uv" and first.text.endswith(".py"):
         return (Word("python"), *words)
-    return (first._replace(text=_VERSION.sub("", first.text)), *words[1:])
+    return (first._replace(text=re.sub(_VERSION, "", first.text)), *words[1:])
 
 
 def _python_module(words: tuple[Word, ...]) -> int:

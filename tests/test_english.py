@@ -75,6 +75,13 @@ def test_the_last_lines_are_looked_at_with_their_places() -> None:
     assert line.letters and not line.no_utf8
 
 
+def test_of_text_known_to_be_foreign_short_pieces_count_unless_they_are_english() -> None:
+    text = "make: *** Keine Regel, um „x“ zu holen, ach.\nls: no, it cannot, no\n"
+    assert suspect_lines(text) == []
+    (line,) = suspect_lines(text, every=True)
+    assert line.pieces == ("Keine Regel", "zu holen")
+
+
 def test_bytes_that_are_no_utf_8_are_suspect_before_their_code_page_is_known() -> None:
     text = "cp: Нет файла: да".encode("koi8-r").decode("utf-8", "surrogateescape")
     (line,) = suspect_lines(text)

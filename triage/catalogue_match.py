@@ -12,7 +12,7 @@ from triage.mo_catalogue import Catalogue, Message
 __all__ = ["Candidate", "Match", "candidates", "into_english", "score"]
 
 # Messages looked at for one piece; "nicht möglich" stands in a hundred of one catalogue.
-_MOST_MESSAGES = 48
+_MOST_MESSAGES = 160
 _DEPTH = 4
 # Bytes of foreign letters that must have matched: anywhere in a line, or as a whole part of it.
 _LEAST = 10
@@ -24,7 +24,7 @@ _ERROR = re.compile(
     r"error|fatal|not|no|conflict|must|requires?|undefined|undeclared|unterminated|too|broken|"
     r"abort(?:ed|ing)?|ambiguous|corrupt|timed out|unreachable|busy|in use|full|exceeded|stale|"
     r"(?:is|not) a|fault|killed|unmet|held|interrupted|nothing|read-only|try|returned|"
-    r"expression|same file|itself|omitting)\b",
+    r"readonly|required|expression|same file|itself|omitting)\b",
     re.IGNORECASE,
 )
 

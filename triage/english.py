@@ -94,9 +94,9 @@ def tail_start(text: str) -> int:
 
 
 def plainly_english(text: str) -> bool:
-    """Whether the last lines need no look into the catalogues: ASCII with English words."""
+    """Whether the catalogues need not be asked: blank, or ASCII with English words at its end."""
     tail = text[tail_start(text) :]
-    return tail.isascii() and has_english(tail)
+    return tail.isascii() and (has_english(tail) or not text.strip())
 
 
 def has_english(tail: str) -> bool:
@@ -104,8 +104,12 @@ def has_english(tail: str) -> bool:
     return any(match.group().lower() in _ENGLISH for match in re.finditer(_ASCII_WORD, tail))
 
 
-def suspect_lines(tail: str) -> list[SuspectLine]:
-    """Return those of the last lines that have pieces to look up, oldest first."""
+def suspect_lines(tail: str, *, every: bool = False) -> list[SuspectLine]:
+    """Return those of the last lines that have pieces to look up, oldest first.
+
+    `every`: the text is known to be foreign, so that shorter pieces count too (see `pieces`), but
+    none with English words.
+    """
     lines: list[SuspectLine] = []
     end = len(tail)
     for _ in range(_MOST_LINES):
@@ -113,7 +117,9 @@ def suspect_lines(tail: str) -> list[SuspectLine]:
         text = tail[start:end]
         if 0 < len(text) <= _LONGEST_LINE and not text.isspace():
             no_utf8 = not text.isascii() and re.search(_NO_UTF8, text) is not None
-            found = () if no_utf8 else pieces(text)
+            found = () if no_utf8 else pieces(text, every=every)
+            if every:
+                found = tuple(piece for piece in found if not has_english(piece))
             if found or no_utf8:
                 letters = not all(map(str.isascii, found))
                 lines.append(SuspectLine(text, start, end, found, letters, no_utf8))
@@ -142,6 +148,9 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
             continue
         else:
             words = re.split("[ \xa0]", run)
+        if every and len(words) >= _WORDS:
+            # A value without quotes before or after the words.
+            found += [" ".join(words[:2]), " ".join(words[-2:])]
         if len(words) <= _WORDS:
             found.append(run)
             continue

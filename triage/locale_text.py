@@ -31,7 +31,18 @@ SYSTEM_ROOTS = (
 _DOMAINS = (
     *("libc", "bash", "coreutils", "make", "apt", "libapt-pkg", "tar", "grep", "sed", "findutils"),
     *("git", "dpkg", "diffutils", "wget", "gawk", "cpplib", "ld", "bfd", "gcc", "psql", "libpq"),
-    *("subversion", "sudo", "shadow", "gnupg", "cpio", "util-linux", "patch", "dnf"),
+    *(
+        "subversion",
+        "sudo",
+        "shadow",
+        "gnupg",
+        "cpio",
+        "util-linux",
+        "patch",
+        "dnf",
+        "man-db",
+        "binutils",
+    ),
 )
 # How many of them, a third of the bytes, are searched on a mere suspicion.
 _COMMON = 10
@@ -106,7 +117,7 @@ def _recognised(
 ) -> tuple[tuple[int, Original], ...]:
     if not sure and tail.isascii() and has_english(tail):
         return ()
-    lines = suspect_lines(tail)
+    lines = suspect_lines(tail, every=sure)
     domains: tuple[str, ...] = _DOMAINS
     if not sure and not any(line.letters or line.no_utf8 for line in lines):
         # Without letters of another alphabet the text is most likely English with rare words.

@@ -16,7 +16,7 @@ from triage.capture_data import CAPTURE_KEYS
 from triage.errors import UsageError
 from triage.model import Capture
 
-__all__ = ["last_run_file", "recall", "remember"]
+__all__ = ["capture_data", "last_run_file", "recall", "remember"]
 
 _LARGEST = 4 << 20
 
@@ -33,7 +33,7 @@ def last_run_file() -> Path | None:
 def remember(capture: Capture) -> bool:
     """Keep one capture, whose streams are text or bytes; false where it can't be kept."""
     path = last_run_file()
-    text = json.dumps(_data(capture)).encode()
+    text = json.dumps(capture_data(capture)).encode()
     if path is None or len(text) > _LARGEST:
         return False
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
@@ -48,7 +48,7 @@ def remember(capture: Capture) -> bool:
     return True
 
 
-def _data(capture: Capture) -> dict[str, Any]:
+def capture_data(capture: Capture) -> dict[str, Any]:
     """The capture in the form of ruling 42; bytes that are no UTF-8 become base64."""
     usual = Capture(exit_code=0)
     data: dict[str, Any] = {}

@@ -45,7 +45,7 @@ def condition_mutants(
 ) -> Iterator[Mutant]:
     """Yield the mutants of one condition; `node` is the compiled form of `when`, at `path`."""
     seen = {normal(node)}
-    for kind, place, what, changed in _mapping(when, node, path, flips=True):
+    for kind, place, what, changed in _mapping(when, node, path, drop_single=True, flips=True):
         key = normal(changed)
         if key in seen:
             continue
@@ -53,8 +53,14 @@ def condition_mutants(
         yield Mutant(target, kind, source.where(*place), what, changed)
 
 
-def _mapping(when: Mapping[str, Any], node: Node, path: Path, *, flips: bool) -> Iterator[Change]:
-    """Changes of the conditions that must hold together."""
+def _mapping(
+    when: Mapping[str, Any], node: Node, path: Path, *, drop_single: bool = False, flips: bool
+) -> Iterator[Change]:
+    """Changes of the conditions that must hold together.
+
+    A condition that stands alone is dropped only with `drop_single`: in a list it is the item, and
+    dropped as such.
+    """
     words = list(when)
     if not words:
         return
@@ -67,8 +73,7 @@ def _mapping(when: Mapping[str, Any], node: Node, path: Path, *, flips: bool) ->
 
     for index, (word, part) in enumerate(zip(words, parts, strict=True)):
         here = (*path, word)
-        # One condition alone in a branch: to drop it is to drop the whole choice around it.
-        if flips or not single:
+        if drop_single or not single:
             yield "drop", here, f"drop {_named(word, when[word])}", rebuilt(index, None)
         if flips:
             turned = part[1] if part[0] == "not" else ["not", part]

@@ -69,9 +69,15 @@ def test(
     bless: Annotated[
         bool, typer.Option("--bless", help="Show which cases would be pinned to their row.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --bless: write the pins.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --bless or --suggest: write them.")
+    ] = False,
     mutate: Annotated[
         bool, typer.Option("--mutate", help="Change every condition and see who notices.")
+    ] = False,
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="With --mutate: samples that would notice the rest."),
     ] = False,
     no_command: Annotated[
         bool, typer.Option("--no-command", help="Also run all cases without their command.")
@@ -95,7 +101,8 @@ def test(
     """
     wanted = {
         "select": select, "baseline": baseline, "save": save, "bless": bless, "yes": yes,
-        "mutate": mutate, "no_command": no_command, "leave_tool_out": leave_tool_out,
+        "mutate": mutate, "suggest": suggest, "no_command": no_command,
+        "leave_tool_out": leave_tool_out,
     }  # fmt: skip
     finish(guarded(json, lambda: _test(paths or [], wanted, rules, json)))
 

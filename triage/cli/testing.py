@@ -20,6 +20,8 @@ from triage.cli.figures import (
 from triage.cli.output import say
 from triage.mutate import MutationReport, mutate
 from triage.rulebook import Rulebook, load_rulebook
+from triage.sample_writer import flow_line, write_samples
+from triage.suggest import Suggestion, suggest
 from triage.table import Table
 from triage.witness import Gathered, failed_samples, gather
 
@@ -74,6 +76,13 @@ class TestRun:
         return mutate(self.rulebook, self.gathered)
 
     @cached_property
+    def suggestions(self) -> list[Suggestion]:
+        """Samples that would notice what nobody notices, where that was asked for."""
+        if not (self.wanted["mutate"] and self.wanted["suggest"]):
+            return []
+        return list(suggest(self.rulebook, self.gathered, self.mutation.survivors))
+
+    @cached_property
     def others(self) -> dict[str, Any]:
         """The figures of the runs under harder conditions that were asked for."""
         others: dict[str, Any] = {}
@@ -113,8 +122,10 @@ class TestRun:
             saved = runner.results(self.report, self.table, self.others)
             Path(self.wanted["save"]).write_text(runner.results_text(saved), encoding="utf-8")
         changes = pins(self.report) if self.wanted["bless"] else []
-        if changes and self.wanted["yes"]:
+        if self.wanted["yes"]:
             write_pins(changes)
+            files = {row.id: Path(row.source.name) for row in self.rulebook.rows}
+            write_samples(self.suggestions, files)
         failed = bool(
             self.failed_samples
             or self.figures["failures_called_fine"]
@@ -134,6 +145,7 @@ class TestRun:
             "by_tool": self.report.by_tool(),
             **self.others,
             **({"survivors": self._survivors()} if self.wanted["mutate"] else {}),
+            **({"suggestions": self._suggestions()} if self.wanted["suggest"] else {}),
             **({"pins": [str(pin) for pin in changes]} if self.wanted["bless"] else {}),
             **({} if compared is None else {"comparison": _plain(compared)}),
         }
@@ -142,6 +154,18 @@ class TestRun:
         return [
             {"rule": item.target, "kind": item.kind, "where": item.where, "what": item.what}
             for item in self.mutation.survivors
+        ]
+
+    def _suggestions(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "rule": item.rule,
+                "kind": item.kind,
+                "sample": dict(item.sample),
+                "won_by": item.won_by,
+                "notices": [f"{mutant.where}: {mutant.what}" for mutant in item.notices],
+            }
+            for item in self.suggestions
         ]
 
     def show(self) -> None:
@@ -164,6 +188,8 @@ class TestRun:
             self._show_tools()
         if wanted["mutate"]:
             print_mutation(self.mutation)
+        for item in self.suggestions:
+            say(f"{item.rule}: {item.kind} (now won by {item.won_by}):\n      {flow_line(item)}")
         if self.comparison is not None:
             print_comparison(self.comparison)
         if wanted["bless"]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.cases import load_cases
-from triage.english import has_english, pieces, suspect_lines, wholes
+from triage.english import has_english, pieces, plainly_english, suspect_lines, wholes
 from triage.text import read_stream
 
 
@@ -38,6 +38,13 @@ def test_a_word_of_english_alone_settles_it(text: str) -> None:
 )
 def test_programs_paths_and_options_are_no_words(text: str) -> None:
     assert not has_english(text)
+
+
+def test_plainly_english_is_blank_or_ascii_with_english_at_its_end() -> None:
+    assert plainly_english(" \n") and plainly_english("ok\n" * 9000 + "x: Permission denied\n")
+    assert not plainly_english("x: Permission denied\n" + "ok\n" * 9000)
+    assert not plainly_english("x: Permiso denegado\n")
+    assert not plainly_english("größe.txt: Permission denied\n")
 
 
 def test_pieces_are_what_stands_between_values_and_punctuation() -> None:

@@ -13,7 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from triage.probe import ProbeResult, probe
+
 PAGES = Path(__file__).parent / "pages"
+WORDS = "<!doctype html><p>three little words"
+SHELL = '<!doctype html><div id="app"></div><script type="module" src="/main.js"></script>'
+# A whole probe of any server here ends long before this; it is no measure, only an end.
+PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -148,3 +154,7 @@ class RawServer:
             path = request.split(b" ", 2)[1].decode("latin-1")
             self.asked.append(path)
             self._talk(connection, path)
+
+
+def look(site: Site | RawServer, path: str = "/", **options: Any) -> ProbeResult:
+    return probe(site.origin + path, **{"timeout_s": PATIENCE_S, **options})

@@ -15,24 +15,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_servers import PAGES, Answer, RawServer, Site, css, html, js, moved
+from page_servers import (
+    PAGES,
+    PATIENCE_S,
+    SHELL,
+    WORDS,
+    Answer,
+    RawServer,
+    Site,
+    css,
+    html,
+    js,
+    look,
+    moved,
+)
 from test_redact import TOKENS
 
 from triage.audit import record_verdict
+from triage.audit_log import read_lines
+from triage.compile import validator
 from triage.errors import UsageError
 from triage.probe import CHECKS, ProbeResult, aprobe, probe
 from triage.redact import load_patterns, mask, mask_data
 from triage.table import Table
 
-SHELL = '<!doctype html><div id="app"></div><script type="module" src="/main.js"></script>'
 DRAWS = "document.querySelector('#app').textContent = 'hi'"
-WORDS = "<!doctype html><p>three little words"
-# A whole probe of a hostile server ends long before this; it is no measure, only an end.
-PATIENCE_S = 20.0
-
-
-def look(site: Site | RawServer, path: str = "/", **options: Any) -> ProbeResult:
-    return probe(site.origin + path, **{"timeout_s": PATIENCE_S, **options})
 
 
 def found(result: ProbeResult) -> tuple[Any, ...]:
@@ -51,7 +58,7 @@ def served(answers: dict[str, Answer], path: str = "/", **options: Any) -> tuple
 
 
 @pytest.mark.parametrize("file", sorted(PAGES.glob("*.json")), ids=lambda file: file.stem)
-def test_what_real_dev_servers_serve_is_judged_as_planned(file: Path) -> None:
+def test_what_real_dev_servers_serve_is_judged_as_planned(file: Path, root: Path) -> None:
     data = json.loads(file.read_text())
     answers = {
         path: Answer(
@@ -65,6 +72,7 @@ def test_what_real_dev_servers_serve_is_judged_as_planned(file: Path) -> None:
     with Site(answers) as site:
         result = look(site, data["path"])
     assert set(site.asked) <= set(answers)
+    assert list(validator(root / "rules", "probe").iter_errors(result.to_dict())) == []
     assert (result.check, result.reason) == (data["expect"]["check"], data["expect"]["reason"])
     if not result.ok:
         assert result.status == data["expect"]["status"]
@@ -205,6 +213,8 @@ def test_a_shell_without_a_script_is_and_one_with_only_the_dev_servers_too() -> 
     assert served({"/": html("<div id=root></div>")}) == ("blank", "no_script", "/")
     client = '<script type=module src="/@vite/client"></script><div id=root></div>'
     assert served({"/": html(client), "/@vite/client": js(DRAWS)}) == ("blank", "no_script", "/")
+    inline = "<script type=module>import '/@vite/client'</script><div id=root></div>"
+    assert served({"/": html(inline), "/@vite/client": js(DRAWS)}) == ("blank", "no_script", "/")
     preamble = (
         '<script type=module>import R from "/@react-refresh"; R.inject(window);'
         "window.__vite_plugin_react_preamble_installed__ = true</script><div id=root></div>"
@@ -615,11 +625,12 @@ def test_arguments_that_make_no_sense_are_refused(url: str, options: dict[str, A
         probe(url, **options)
 
 
-def test_the_result_is_plain_data_with_every_check() -> None:
+def test_the_result_is_plain_data_with_every_check(root: Path) -> None:
     answers = {"/": html(SHELL + HEAD["stylesheet"]), "/main.js": js(DRAWS), "/x": css()}
     with Site(answers) as site:
         data = look(site).to_dict()
     assert json.loads(json.dumps(data)) == data
+    assert list(validator(root / "rules", "probe").iter_errors(data)) == []
     assert [check["check"] for check in data["checks"]] == [
         "server", "entry", "asset", "asset", "blank",
     ]  # fmt: skip
@@ -635,9 +646,6 @@ def test_the_line_names_the_check_the_url_and_the_status() -> None:
 
 
 def test_an_error_is_an_audit_event_and_ok_is_none(tmp_path: Path, root: Path) -> None:
-    from triage.audit_log import read_lines
-    from triage.compile import validator
-
     log = str(tmp_path / "audit")
     with Site({"/": html(SHELL), "/fine": html(WORDS)}) as site:
         assert record_verdict(log, look(site, "/fine")).event is None

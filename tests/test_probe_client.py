@@ -7,21 +7,13 @@ import socket
 import threading
 import tracemalloc
 import zlib
-from typing import Any
 
 import pytest
-from page_servers import Answer, RawServer, Site, html, js, moved
+from page_servers import SHELL, WORDS, Answer, RawServer, Site, html, js, look, moved
 
 from triage.probe import ProbeResult, probe
 
-WORDS = "<!doctype html><p>three little words"
-SHELL = '<!doctype html><div id="app"></div><script type="module" src="/main.js"></script>'
 ICON = "<link rel=icon href=/x>"
-PATIENCE_S = 20.0
-
-
-def look(site: Site | RawServer, path: str = "/", **options: Any) -> ProbeResult:
-    return probe(site.origin + path, **{"timeout_s": PATIENCE_S, **options})
 
 
 def found(result: ProbeResult) -> tuple[str | None, str | None]:
@@ -159,6 +151,15 @@ def test_modules_without_end_are_fetched_to_the_limit() -> None:
     with RawServer(talk) as server:
         assert look(server, max_assets=30).ok
     assert len(server.asked) == 31
+
+
+def test_imports_without_end_in_one_module_are_followed_to_a_limit() -> None:
+    source = "".join(f'import "/m{number}.js";' for number in range(20_000))
+    with Site({"/": html(SHELL), "/main.js": js(source)}, fallback=js("1")) as site:
+        result = look(site, max_assets=20)
+    assert result.ok
+    assert len(site.asked) == 21
+    assert result.skipped_count == 5000 - 19
 
 
 def test_no_request_leaves_the_origin_whatever_the_page_says() -> None:

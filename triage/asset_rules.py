@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 from triage.error_pages import message_in
+from triage.page import is_javascript
 from triage.page_text import decoded
 from triage.probe_client import Fetched
 
 __all__ = ["HTML_TYPES", "asset_fault"]
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-# The essences that the HTML standard lists as JavaScript; a module with another one is refused.
-_JAVASCRIPT = re.compile(
-    r"(?:application|text)/(?:x-)?(?:ecma|java)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
-)
 _NEVER_SCRIPT = re.compile(r"(?:image|audio|video)/|text/csv\Z")
 _JSON = re.compile(r"(?:application|text)/(?:[a-z0-9.-]{1,60}\+)?json")
 _HTML_START = re.compile(
@@ -42,10 +39,10 @@ def asset_fault(
     if served in HTML_TYPES and _is_wrong_page(kind, destination, fetched):
         return "content_type", f"HTML is served where {_wanted(kind, destination)} is wanted"
     if kind in ("module", "modulepreload"):
-        wrong = not _JAVASCRIPT.fullmatch(served) and served != "application/wasm"
+        wrong = not is_javascript(served) and served != "application/wasm"
     elif kind == "script":
         wrong = _NEVER_SCRIPT.match(served) is not None or (
-            fetched.nosniff and not _JAVASCRIPT.fullmatch(served)
+            fetched.nosniff and not is_javascript(served)
         )
     elif kind == "json":
         wrong = not _JSON.fullmatch(served)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Page", "Reference", "Script", "page_from_data", "read_page"]
+__all__ = ["Page", "Reference", "Script", "is_javascript", "page_from_data", "read_page"]
 
 # Nothing of these is laid out, whatever stands in them.
 _UNSEEN = frozenset(
@@ -36,6 +36,7 @@ _INVISIBLE = re.compile(
 _NO_INK = re.compile("[\\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
                      "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff"
                      "\uffa0\ufff9-\ufffb]+")  # fmt: skip
+# The essences that the HTML standard lists as JavaScript.
 _JAVASCRIPT = re.compile(
     r"(?:application|text)/(?:x-)?(?:ecma|java)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
 )
@@ -98,6 +99,11 @@ class Page:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that `page_from_data` takes back."""
         return asdict(self)
+
+
+def is_javascript(media_type: str) -> bool:
+    """Whether a media type in lower case, without parameters, is one of JavaScript."""
+    return _JAVASCRIPT.fullmatch(media_type) is not None
 
 
 def page_from_data(data: Mapping[str, Any]) -> Page:
@@ -237,7 +243,7 @@ class _Reading:
         module = kind == "module"
         if kind == "importmap":
             self.import_maps.append(node.text(deep=True))
-        elif not (module or kind == "" or _JAVASCRIPT.fullmatch(kind)):
+        elif not (module or kind == "" or is_javascript(kind)):
             self.data.append(node.text(deep=True))
         elif module or "nomodule" not in attributes:
             source = attributes.get("src")

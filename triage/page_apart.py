@@ -29,7 +29,9 @@ serve()
 
 def read_page_apart(html: str, selectors: Sequence[str], *, timeout_s: float) -> Page | None:
     """Read a page; None where it can't be read within the limits (1 GiB, 3 s of processor)."""
-    if len(html) <= _HARMLESS_CHARS:
+    alone = sys.executable and not getattr(sys, "frozen", False)
+    if len(html) <= _HARMLESS_CHARS or not alone:
+        # A program that carries its own Python has none to start.
         return read_page(html, selectors)
     import subprocess
 

@@ -127,7 +127,10 @@ class ProbeRun:
             # A page that shows nothing and sends the browser on is a redirect in other words.
             link = resolve(page.refresh or "", fetched.url, client.origins)
             if page.seen is None and link.skip == "other_origin":
-                detail = f"{fetched.url} sends the browser to another origin"
+                detail = (
+                    f"{fetched.url} sends the browser to another origin, "
+                    "which --allow-origin does not name"
+                )
                 self._fail("entry", link.url, fetched.status, "other_origin", detail)
                 break
             if not left or page.seen is not None or link.skip or link.url == fetched.url:
@@ -142,7 +145,10 @@ class ProbeRun:
             return False
         self._pass("server", fetched.url, fetched.status)
         if fetched.problem is not None:
-            self._fail("entry", fetched.url, fetched.status, fetched.problem, fetched.detail)
+            detail = fetched.detail
+            if fetched.problem == "other_origin":
+                detail = f"{detail}, which --allow-origin does not name"
+            self._fail("entry", fetched.url, fetched.status, fetched.problem, detail)
             return False
         if fetched.status != 200:
             detail = message_in(decoded(fetched)) or f"HTTP {fetched.status}"

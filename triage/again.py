@@ -6,8 +6,7 @@ its answer meets what only the caller of `run` knows, and nothing here can turn 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from triage.frozen import frozen
 from triage.model import Effect, Verdict
 from triage.outcome import How
 
@@ -24,7 +23,7 @@ _UNCHANGED: dict[str, How] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Again:
     """Start it once more, after `wait_s` seconds; `why` is the verdict's reason."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from triage.again import Again
 from triage.bundle import bundle
 from triage.errors import CommandStartError
+from triage.frozen import frozen
 from triage.interrupts import Interrupts
 from triage.model import Capture, Effect
 from triage.offspring import MARK, Offspring, become_subreaper, children_of_ours, new_mark
@@ -23,7 +24,7 @@ __all__ = ["Started", "start_once"]
 TIMED_OUT = 124
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Started:
     """A capture, and of its observation what a capture has no key for (see `triage.outcome`)."""
 
@@ -153,6 +154,7 @@ def _status(seen: Observed) -> int:
 
 
 def _now() -> str:
-    import datetime
-
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    """UTC in ISO 8601, to the millisecond; `datetime` would cost 5 ms of start-up."""
+    now = time.time()
+    shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    return f"{shown}.{int(now * 1000) % 1000:03d}+00:00"

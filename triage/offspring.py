@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["MARK", "Offspring", "become_subreaper", "children_of_ours", "new_mark"]
 
@@ -47,8 +47,7 @@ def become_subreaper() -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(NamedTuple):
     pid: int
     parent: int
     group: int
@@ -140,6 +139,13 @@ class Offspring:
 
 def children_of_ours() -> frozenset[int]:
     """The children this process has by now."""
+    try:
+        # Nearly always there is none, and the look through all processes is spared.
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return frozenset()
+    except AttributeError:  # macOS before Python 3.13
+        pass
     own = os.getpid()
     return frozenset(p.pid for p in _processes(zombies=True) if p.parent == own)
 

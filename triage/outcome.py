@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from triage.frozen import frozen
 from triage.model import Capture, Effect, Verdict
 
 __all__ = ["Attempt", "How", "Outcome"]
@@ -15,7 +15,7 @@ __all__ = ["Attempt", "How", "Outcome"]
 How = Literal["first", "bundle", "wait", "env", "again"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Attempt:
     """One start of the command.
 
@@ -37,7 +37,7 @@ class Attempt:
     survivors: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Outcome:
     """The end of a run: its attempts, the last one's verdict, and what was done about it.
 

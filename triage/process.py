@@ -12,10 +12,10 @@ import os
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from triage.errors import CommandStartError, UsageError
+from triage.frozen import frozen
 from triage.program_path import find_program, is_script, start_error
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SH = "/bin/sh"
 _SIZE = (24, 80)  # rows and columns of a terminal nobody looks at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Launch:
     """How to start a command.
 

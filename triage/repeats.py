@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from triage.frozen import replaced
 from triage.model import Capture, StreamSource, Verdict
 
 __all__ = ["Repeats", "entry", "fingerprint"]
@@ -80,12 +81,10 @@ class Repeats:
 
     def marked(self, capture: Capture) -> Capture:
         """Return the capture with what is remembered of its call, unless it brings its own."""
-        from dataclasses import replace
-
         if capture.previous or capture.attempt > 1 or capture.command is None:
             return capture
         previous = self.streak(capture)
-        return replace(capture, previous=previous, attempt=len(previous) + 1)
+        return replaced(capture, previous=previous, attempt=len(previous) + 1)
 
     def record(self, capture: Capture, verdict: Verdict) -> None:
         """Remember how a call ended."""

@@ -12,17 +12,17 @@ import select
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triage.again import Again, next_start
 from triage.attempt import start_once
 from triage.errors import UsageError
+from triage.frozen import replaced
 from triage.interrupts import Interrupts
 from triage.model import Capture, Verdict
 from triage.outcome import Attempt, Outcome
 from triage.passthrough import sinks_for
-from triage.run_options import RunOptions
+from triage.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -40,7 +40,7 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
 
     `argv` is the program and its arguments; `shell_line` instead is a line for `shell` (bash).
     Limits are seconds: `timeout_s` in all and `idle_timeout_s` without output (None: no limit);
-    then comes TERM, `grace_s` (3) and KILL. Of each stream `limit_bytes` (16 MiB) are kept, half
+    then comes TERM, `grace_s` (3) and KILL. Of each stream `limit_bytes` (2 MiB) are kept, half
     from either end.
 
     `stdin` is "null", "inherit", a path, a descriptor or a file. `pty` gives the command a
@@ -61,7 +61,7 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
     Raises `UsageError` for options that don't fit and `RuleError` for a broken table, both before
     anything is started. A command that can't be started is an outcome with status 126 or 127.
     """
-    checked = RunOptions(argv=argv, **options)
+    checked = run_options(argv, options)
     with _mailbox(checked.exclusive) as interrupts:
         return _outcome(checked, interrupts)
 
@@ -76,7 +76,7 @@ async def arun(argv: Sequence[str] | None = None, **options: Unpack[Options]) ->
     import signal
     from concurrent.futures import ThreadPoolExecutor
 
-    checked = RunOptions(argv=argv, **options)
+    checked = run_options(argv, options)
     if checked.exclusive:
         raise UsageError("exclusive", "a thread receives no signals", "use run in the main thread")
     interrupts = Interrupts()
@@ -143,10 +143,10 @@ class _Run:
             step = self._next()
         last = self.attempts[-1]
         done = f"{_told(self.attempts)}; {step}"
-        verdict = replace(last.verdict, retry=replace(last.verdict.retry, why=done))
+        verdict = replaced(last.verdict, retry=replaced(last.verdict.retry, why=done))
         signum = self.interrupts.first if self.interrupts is not None else None
         return Outcome(
-            attempts=(*self.attempts[:-1], replace(last, verdict=verdict)),
+            attempts=(*self.attempts[:-1], replaced(last, verdict=verdict)),
             verdict=verdict,
             effect=self.effect.effect,
             effect_why=self.effect.why,
@@ -211,7 +211,7 @@ class _Run:
             first = self.attempts[0].capture
             earlier = first.previous
         previous = (*earlier, *own)
-        return replace(capture, previous=previous, attempt=len(previous) + 1)
+        return replaced(capture, previous=previous, attempt=len(previous) + 1)
 
     def _next(self) -> Again | str:
         if self._interrupted:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 from triage.errors import UsageError
+from triage.frozen import frozen
 from triage.model import Capture, Effect, Tier, Verdict
 from triage.spool import DEFAULT_LIMIT
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from triage.repeats import Repeats
     from triage.table import Table
 
-__all__ = ["Options", "RunOptions"]
+__all__ = ["Options", "RunOptions", "run_options"]
 
 _LONGEST_S = 1e7  # about four months; past that a limit is a slip of the pen
 
@@ -47,9 +47,9 @@ class Options(TypedDict, total=False):
     exclusive: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunOptions:
-    """`Options` with their defaults; raises `UsageError` for values that mean nothing."""
+    """`Options` with their defaults; `run_options` makes them."""
 
     argv: Sequence[str] | None = None
     shell_line: str | None = None
@@ -73,27 +73,6 @@ class RunOptions:
     classify: Callable[[Capture], Verdict] | None = None
     exclusive: bool = False
 
-    def __post_init__(self) -> None:
-        if (self.argv is None) == (self.shell_line is None):
-            what = "there is no command" if self.argv is None else "there are two: words and a line"
-            raise UsageError("command", what, "give either a command or a shell line")
-        if isinstance(self.argv, (str, bytes)):
-            raise UsageError("command", "one text is no list of words", "give it as shell_line")
-        if self.argv is not None and not (self.argv and self.argv[0]):
-            raise UsageError("command", "there is no program to run", "give the command to run")
-        if self.shell_line is not None and not self.shell_line.strip():
-            raise UsageError("command", "the line is empty", "give the line to run")
-        _seconds("timeout", self.timeout_s, least=math.ulp(0.0))
-        _seconds("idle timeout", self.idle_timeout_s, least=math.ulp(0.0))
-        _seconds("grace", self.grace_s, least=0.0)
-        _seconds("max wait", self.max_wait_s, least=0.0)
-        if self.limit_bytes < 0:
-            raise UsageError("limit bytes", f"{self.limit_bytes} is no size", "give 0 or more")
-        if self.effect not in (None, "read_only", "mutating", "unknown"):
-            raise UsageError(
-                "effect", f"there is no {self.effect!r}", "use read_only, mutating or unknown"
-            )
-
     @property
     def words(self) -> tuple[str, ...]:
         """The words that are started."""
@@ -115,6 +94,34 @@ class RunOptions:
             else:
                 made[name] = value
         return made
+
+
+def run_options(argv: Sequence[str] | None, options: Options) -> RunOptions:
+    """Check the options of a run; raises `UsageError` for values that mean nothing.
+
+    An option that does not exist is a `TypeError`, as for any function.
+    """
+    made = RunOptions(argv=argv, **options)
+    if (made.argv is None) == (made.shell_line is None):
+        what = "there is no command" if made.argv is None else "there are two: words and a line"
+        raise UsageError("command", what, "give either a command or a shell line")
+    if isinstance(made.argv, (str, bytes)):
+        raise UsageError("command", "one text is no list of words", "give it as shell_line")
+    if made.argv is not None and not (made.argv and made.argv[0]):
+        raise UsageError("command", "there is no program to run", "give the command to run")
+    if made.shell_line is not None and not made.shell_line.strip():
+        raise UsageError("command", "the line is empty", "give the line to run")
+    _seconds("timeout", made.timeout_s, least=math.ulp(0.0))
+    _seconds("idle timeout", made.idle_timeout_s, least=math.ulp(0.0))
+    _seconds("grace", made.grace_s, least=0.0)
+    _seconds("max wait", made.max_wait_s, least=0.0)
+    if made.limit_bytes < 0:
+        raise UsageError("limit bytes", f"{made.limit_bytes} is no size", "give 0 or more")
+    if made.effect not in (None, "read_only", "mutating", "unknown"):
+        raise UsageError(
+            "effect", f"there is no {made.effect!r}", "use read_only, mutating or unknown"
+        )
+    return made
 
 
 def _seconds(name: str, value: float | None, *, least: float) -> None:

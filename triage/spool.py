@@ -7,20 +7,21 @@ ring, so that 2 GB of output cost no more disk than the limit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import IO
 
 from triage.decoding import cut_end, cut_start
+from triage.frozen import frozen
 
 __all__ = ["DEFAULT_LIMIT", "Cut", "Kept", "Spool"]
 
-# Twice what a verdict reads at either end of a stream (see `triage.signals`).
-DEFAULT_LIMIT = 4 << 20
+# A verdict rests on the ends of a stream. Text of 2 MiB with one emoji takes 8 MiB in Python, and
+# a verdict holds it several times over: with more, two such streams would need 100 MB.
+DEFAULT_LIMIT = 2 << 20
 _IN_MEMORY = 256 << 10
 _COPIED = 256 << 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cut:
     """`missing` bytes were left out where `at` bytes of the kept stream have passed."""
 
@@ -28,7 +29,7 @@ class Cut:
     missing: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Kept:
     """What is left of one stream: bytes, or an open binary file that stands at its start.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from triage.frozen import frozen
 from triage.interrupts import Interrupts
 from triage.offspring import Offspring
 from triage.passthrough import Sink
@@ -34,7 +34,7 @@ _TICK_S = 0.02
 _KILL_S = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Limits:
     """Seconds until the command is ended (in all, in silence), seconds it then has, bytes kept."""
 
@@ -44,7 +44,7 @@ class Limits:
     keep_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Observed:
     """What one run of a command showed.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from triage.model import Effect
@@ -24,7 +23,11 @@ def glob(alternatives: str) -> Test:
     patterns = tuple(part for part in parts if part not in plain)
 
     def test(text: str) -> bool:
-        return text in plain or any(fnmatchcase(text, pattern) for pattern in patterns)
+        if text in plain or not patterns:
+            return text in plain
+        from fnmatch import fnmatchcase
+
+        return any(fnmatchcase(text, pattern) for pattern in patterns)
 
     return test
 

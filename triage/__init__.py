@@ -16,26 +16,34 @@ if TYPE_CHECKING:
     from triage.bundle import bundle
     from triage.cache import load_table
     from triage.capture_data import capture_from_mapping
+    from triage.drop_in import subprocess_run
     from triage.engine import classify
-    from triage.envelope import Extraction, extract, extract_envelope
+    from triage.envelope import Extraction as Extraction
+    from triage.envelope import extract as extract
+    from triage.envelope import extract_envelope
     from triage.errors import CaptureError, RuleError, TriageError
-    from triage.model import Action, Capture, Retry, Verdict
+    from triage.judge import ajudge_run, judge_run
+    from triage.model import Action as Action
+    from triage.model import Capture, Verdict
+    from triage.model import Retry as Retry
+    from triage.run import arun, run
 
 __all__ = [
-    "Action",
     "Capture",
     "CaptureError",
-    "Extraction",
-    "Retry",
     "RuleError",
     "TriageError",
     "Verdict",
+    "ajudge_run",
+    "arun",
     "bundle",
     "capture_from_mapping",
     "classify",
-    "extract",
     "extract_envelope",
+    "judge_run",
     "load_table",
+    "run",
+    "subprocess_run",
 ]
 
 _HOME = {
@@ -47,12 +55,17 @@ _HOME = {
     "RuleError": "errors",
     "TriageError": "errors",
     "Verdict": "model",
+    "ajudge_run": "judge",
+    "arun": "run",
     "bundle": "bundle",
     "capture_from_mapping": "capture_data",
     "classify": "engine",
     "extract": "envelope",
     "extract_envelope": "envelope",
+    "judge_run": "judge",
     "load_table": "cache",
+    "run": "run",
+    "subprocess_run": "drop_in",
 }
 
 

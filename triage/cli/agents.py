@@ -200,12 +200,11 @@ def _call_of(format_id: str, table: Table) -> tuple[str, ...] | None:
 def _preview(url: str, audit: str | None) -> dict[str, Any]:
     from triage.probe import probe
 
-    result: dict[str, Any] = mask_data(probe(url).to_dict())
-    if audit and result["verdict"] != "ok":
-        from triage.audit import record
-
-        record(audit, "preview.error", verdict=result)
-    return result
+    result = probe(url)
+    if audit:
+        opt.record_audit(audit, result, None, None)
+    masked: dict[str, Any] = mask_data(result.to_dict())
+    return masked
 
 
 def _card(data: dict[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO, TextIO
+import os
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from triage.border import dump, error_envelope, masked_verdict
 from triage.cache import load_table
@@ -12,6 +13,9 @@ from triage.errors import CaptureError, RuleError
 from triage.intake import captures_of
 from triage.overlays import find_overlays
 from triage.redact import patterns_from
+
+if TYPE_CHECKING:
+    from triage.model import Capture, Verdict
 
 __all__ = ["serve"]
 
@@ -29,6 +33,7 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
         err.write(f"triage: {error}\n")
         return ExitStatus.RULES
     patterns_from(lambda: table.section("secrets"))
+    audit = os.environ.get("TRIAGE_AUDIT")
     status = ExitStatus.OK
     try:
         for item in captures_of(source, "stdin"):
@@ -37,12 +42,23 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
                 err.write(f"triage: {item}\n")
                 status = ExitStatus.PARTIAL
             else:
-                _write(out, dump(masked_verdict(classify(item, table))))
+                verdict = classify(item, table)
+                _write(out, dump(masked_verdict(verdict)))
+                if audit:
+                    _record(audit, verdict, item, err)
         out.flush()
     except BrokenPipeError:
         # The reader has what it wanted; a half-closed pipe is no error of ours.
         return ExitStatus.OK
     return status
+
+
+def _record(path: str, verdict: Verdict, capture: Capture, err: TextIO) -> None:
+    from triage.audit import record_verdict
+
+    done = record_verdict(path, verdict, command=capture.command, exit_code=capture.exit_code)
+    if done.warning:
+        err.write(f"triage: {done.warning}\n")
 
 
 def _write(out: BinaryIO, text: str) -> None:

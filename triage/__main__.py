@@ -1,4 +1,4 @@
-"""Entry point: bare `triage` on a pipe is the machine path, everything else the typer app."""
+"""Entry point: a bare pipe and `classify` of files need no typer, the rest is its app."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def main() -> int:
         from triage.cli.machine import serve
 
         return serve(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)
+    verb, words = sys.argv[1:2], sys.argv[2:]
+    files = [word for word in words if word != "--json"]
+    plain = all(word == "-" or not word.startswith("-") for word in files)
+    if verb == ["classify"] and plain and "_TRIAGE_COMPLETE" not in os.environ:
+        from triage.cli.verdicts import classify_files
+
+        return classify_files(files, json=len(files) < len(words))
     from triage.cli.app import run_app
 
     return run_app(sys.argv[1:])

@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from triage.border import dump, error_envelope, line_of, masked_verdict
 from triage.cli import options as opt
-from triage.cli.output import finish, guarded, machine_wanted, notice, say, say_json
-from triage.cli.status import VERDICT_STATUS, ExitStatus
+from triage.cli.output import finish, guarded, machine_wanted, say, say_json
+from triage.cli.verdicts import Showing, allowed_tier, judge
 from triage.errors import CaptureError, UsageError
-from triage.model import Capture, Verdict
+from triage.model import Capture
 
-__all__ = ["allowed_tier", "classify", "explain"]
+__all__ = ["classify", "explain"]
 
 FilesArgument = Annotated[
     list[str] | None,
@@ -61,73 +60,18 @@ def classify(
         "duration": duration, "timed_out": timed_out, "silent": silent, "limit": limit,
         "effect": effect,
     }  # fmt: skip
-    status = guarded(
-        json, lambda: _classify(files or [], flags, tier, rules, json, line, exit_code, audit)
-    )
-    finish(status)
 
+    def work() -> int:
+        capture = opt.flag_capture(flags)
+        if capture is not None and files:
+            raise UsageError(
+                files[0], "both flags and files", "give one capture by flags, or files"
+            )
+        captures = iter([capture]) if capture is not None else opt.captures_in(files or [])
+        how = Showing(machine_wanted(json), line, exit_code, audit, allowed_tier(tier))
+        return judge(captures, opt.table_for(rules), how)
 
-def _classify(
-    files: list[str],
-    flags: dict[str, Any],
-    tier: str | None,
-    rules: str | None,
-    json: bool,
-    line: bool,
-    exit_code: bool,
-    audit: str | None,
-) -> int:
-    from itertools import chain, islice
-
-    from triage.engine import classify as decide
-
-    allowed = allowed_tier(tier)
-    table = opt.table_for(rules)
-    capture = opt.flag_capture(flags)
-    if capture is not None and files:
-        raise UsageError(files[0], "both flags and files", "give one capture by flags, or files")
-    captures = iter([capture]) if capture is not None else opt.captures_in(files)
-    first_two = list(islice(captures, 2))
-    single = len(first_two) == 1
-    status = int(ExitStatus.OK)
-    for item in chain(first_two, captures):
-        if isinstance(item, CaptureError):
-            if single:
-                raise item
-            say(dump(error_envelope(item, "CAPTURE_INVALID")))
-            notice(str(item))
-            status = ExitStatus.PARTIAL
-            continue
-        verdict = decide(item, table, tier=allowed)
-        _show(verdict, single, machine_wanted(json), line)
-        if audit:
-            opt.record_audit(audit, verdict, item.command, item.exit_code)
-        if exit_code and status != ExitStatus.PARTIAL:
-            status = max(status, VERDICT_STATUS[verdict.verdict])
-    return status
-
-
-def allowed_tier(text: str | None) -> Any:
-    """Read ``--tier``; raises `UsageError`."""
-    if text is None:
-        return None
-    if text.upper() not in ("A", "B", "C"):
-        raise UsageError("--tier", f"{text!r} is no tier", "write A, B or C")
-    return text.upper()
-
-
-def _show(verdict: Verdict, single: bool, machine: bool, line: bool) -> None:
-    data = masked_verdict(verdict)
-    if line:
-        say(line_of(data))
-    elif machine and single:
-        say_json(data, warnings=data["warnings"])
-    elif machine:
-        say(dump(data))
-    else:
-        from triage.cli.card import print_card
-
-        print_card(data)
+    finish(guarded(json, work))
 
 
 def explain(

@@ -1,22 +1,17 @@
-"""Options that several verbs share, and the table and captures they name."""
+"""Options that several verbs share, and the capture that flags describe."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from triage.cache import load_table
-from triage.errors import CaptureError, UsageError
-from triage.intake import captures_of
+from triage.cli.inputs import captures_in, record_audit, table_for
+from triage.errors import UsageError
 from triage.model import Capture
-from triage.overlays import find_overlays
-from triage.redact import patterns_from
-from triage.table import Table
 
 __all__ = [
     "AuditOption",
@@ -78,20 +73,6 @@ DurationOption = Annotated[
 TimedOutOption = Annotated[bool, typer.Option("--timed-out", help="It was killed by a time limit.")]
 
 
-def table_for(rules: str | None) -> Table:
-    """Load the table a verb works with: ``--rules DIR`` alone, or ours with the overlays."""
-    if rules is not None:
-        if not os.path.isdir(rules):
-            raise UsageError(
-                "--rules", f"no folder {rules!r}", "name a folder laid out like rules/"
-            )
-        table = load_table(rules)
-    else:
-        table = load_table(overlays=find_overlays())
-    patterns_from(lambda: table.section("secrets"))
-    return table
-
-
 def flag_capture(options: dict[str, Any]) -> Capture | None:
     """Build the capture that the flags describe, None where no flag of a capture was given."""
     fields = {key: value for key, value in options.items() if value not in (None, False, [])}
@@ -119,26 +100,6 @@ def flag_capture(options: dict[str, Any]) -> Capture | None:
         effect=_effect(fields.get("effect")),
         **streams,
     )
-
-
-def captures_in(files: list[str]) -> Iterator[Capture | CaptureError]:
-    """Yield the captures of the files named, or of stdin where none is."""
-    if not files:
-        if sys.stdin.isatty():
-            raise UsageError(
-                "stdin", "nothing to classify", "give --exit N, a file, or pipe JSON in"
-            )
-        yield from captures_of(sys.stdin.buffer, "stdin")
-        return
-    for name in files:
-        if name == "-":
-            yield from captures_of(sys.stdin.buffer, "stdin")
-            continue
-        try:
-            with open(name, "rb") as file:
-                yield from captures_of(file, name)
-        except OSError as error:
-            raise UsageError(name, f"can't be read: {error.strerror}", "name a JSON file") from None
 
 
 def _stream(option: str, path: str) -> Any:
@@ -186,12 +147,3 @@ def _merged_status(streams: dict[str, Any]) -> int | None:
     if code is not None:
         streams["merged"] = rest
     return code
-
-
-def record_audit(path: str, verdict: Any, command: Any, exit_code: int | None) -> None:
-    """Append one audit event where `verdict` tells of a failure; trouble is a notice, no error."""
-    from triage.audit import record_verdict
-
-    done = record_verdict(path, verdict, command=command, exit_code=exit_code)
-    if done.warning:
-        sys.stderr.write(f"triage: {done.warning}\n")

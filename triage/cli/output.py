@@ -7,15 +7,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
-import typer
-
 from triage.border import dump, envelope, error_envelope
 from triage.cli.status import ExitStatus
 from triage.errors import CaptureError, CommandStartError, RuleError, TriageError, UsageError
 from triage.redact import mask
 from triage.text import printable
 
-__all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "say_json"]
+__all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "say_json", "told"]
 
 _CODES: list[tuple[type[TriageError], str, ExitStatus]] = [
     (RuleError, "RULES_INVALID", ExitStatus.RULES),
@@ -71,7 +69,23 @@ def notice(text: str) -> None:
 
 def finish(status: int) -> NoReturn:
     """End the verb with `status`."""
+    import typer
+
     raise typer.Exit(int(status))
+
+
+def told(error: TriageError, json_option: bool) -> int:
+    """Say one of our errors: one message, one envelope where wanted; returns the exit status."""
+    code, status = next(
+        ((code, status) for kind, code, status in _CODES if isinstance(error, kind)),
+        ("ERROR", ExitStatus.FAILED),
+    )
+    if machine_wanted(json_option):
+        say(dump(error_envelope(error, code), pretty=sys.stdout.isatty()))
+    notice(str(error))
+    for issue in getattr(error, "issues", ())[1:20]:
+        notice(str(issue))
+    return int(status)
 
 
 def guarded(json_option: bool, work: Callable[[], Any]) -> Any:
@@ -79,13 +93,5 @@ def guarded(json_option: bool, work: Callable[[], Any]) -> Any:
     try:
         return work()
     except TriageError as error:
-        code, status = next(
-            ((code, status) for kind, code, status in _CODES if isinstance(error, kind)),
-            ("ERROR", ExitStatus.FAILED),
-        )
-        if machine_wanted(json_option):
-            say(dump(error_envelope(error, code), pretty=sys.stdout.isatty()))
-        notice(str(error))
-        for issue in getattr(error, "issues", ())[1:20]:
-            notice(str(issue))
-        raise typer.Exit(int(status)) from None
+        status = told(error, json_option)
+    return finish(status)

@@ -109,7 +109,7 @@ def _run(
     rules: str | None,
     quiet: bool,
 ) -> Outcome:
-    from triage.cli.judging import allowed_tier
+    from triage.cli.verdicts import allowed_tier
     from triage.repeats import Repeats
     from triage.run import run as run_command
 

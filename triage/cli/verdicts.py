@@ -1,0 +1,98 @@
+"""Captures in, verdicts out: what `triage classify` does once its arguments are read.
+
+`triage classify [--json] [FILE]...` comes here without typer, whose import costs more than the rest
+of the process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from triage.border import dump, error_envelope, line_of, masked_verdict
+from triage.cli.inputs import captures_in, record_audit, table_for
+from triage.cli.output import machine_wanted, notice, say, say_json, told
+from triage.cli.status import VERDICT_STATUS, ExitStatus
+from triage.engine import classify
+from triage.errors import CaptureError, TriageError, UsageError
+from triage.model import Capture, Verdict
+from triage.table import Table
+
+__all__ = ["Showing", "allowed_tier", "classify_files", "judge"]
+
+
+class Showing(NamedTuple):
+    """How verdicts leave: the format, whether the verdict is the exit status, the audit file."""
+
+    machine: bool
+    line: bool = False
+    exit_code: bool = False
+    audit: str | None = None
+    tier: Any = None
+
+
+def classify_files(files: list[str], *, json: bool) -> int:
+    """Do `triage classify [--json] FILE...`; returns the exit status, raises nothing of ours."""
+    how = Showing(machine_wanted(json), audit=os.environ.get("TRIAGE_AUDIT") or None)
+    try:
+        status = judge(captures_in(files), table_for(None), how)
+        sys.stdout.flush()
+    except TriageError as error:
+        return told(error, json)
+    except BrokenPipeError:
+        # The reader of our output went away; the interpreter must not flush into it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.OK
+    return status
+
+
+def judge(captures: Iterator[Capture | CaptureError], table: Table, how: Showing) -> int:
+    """Print one verdict for each capture; returns the exit status.
+
+    One capture that can't be read is raised as `CaptureError`; one of several is reported on its
+    line and stops nothing.
+    """
+    first_two = list(islice(captures, 2))
+    single = len(first_two) == 1
+    status = int(ExitStatus.OK)
+    for item in chain(first_two, captures):
+        if isinstance(item, CaptureError):
+            if single:
+                raise item
+            say(dump(error_envelope(item, "CAPTURE_INVALID")))
+            notice(str(item))
+            status = ExitStatus.PARTIAL
+            continue
+        verdict = classify(item, table, tier=how.tier)
+        _show(verdict, single, how)
+        if how.audit:
+            record_audit(how.audit, verdict, item.command, item.exit_code)
+        if how.exit_code and status != ExitStatus.PARTIAL:
+            status = max(status, VERDICT_STATUS[verdict.verdict])
+    return status
+
+
+def allowed_tier(text: str | None) -> Any:
+    """Read ``--tier``; raises `UsageError`."""
+    if text is None:
+        return None
+    if text.upper() not in ("A", "B", "C"):
+        raise UsageError("--tier", f"{text!r} is no tier", "write A, B or C")
+    return text.upper()
+
+
+def _show(verdict: Verdict, single: bool, how: Showing) -> None:
+    data = masked_verdict(verdict)
+    if how.line:
+        say(line_of(data))
+    elif how.machine and single:
+        say_json(data, warnings=data["warnings"])
+    elif how.machine:
+        say(dump(data))
+    else:
+        from triage.cli.card import print_card
+
+        print_card(data)

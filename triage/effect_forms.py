@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from triage.frozen import frozen
 from triage.model import Effect
 from triage.wrappers import LONG_SINGLE_DASH
 
@@ -32,7 +33,8 @@ def glob(alternatives: str) -> Test:
     return test
 
 
-class Positional(NamedTuple):
+@frozen()
+class Positional:
     """A word that is no option: `sure` where no unknown option in front may have taken it."""
 
     text: str
@@ -187,7 +189,8 @@ class Arguments:
         return found
 
 
-class Form(NamedTuple):
+@frozen()
+class Form:
     """One form of a program: where its path and conditions hold, it has `effect`.
 
     `paths` are alternatives, each a test per word. `unknown` and `mutating` are options that
@@ -285,7 +288,8 @@ def _any(patterns: list[str] | None) -> Test | None:
     return None if patterns is None else glob("|".join(patterns))
 
 
-class Program(NamedTuple):
+@frozen()
+class Program:
     """A program with forms; `options` and `values` may stand in front of its subcommand."""
 
     forms: tuple[Form, ...]

@@ -8,7 +8,7 @@ into something else. It is mutating when one command is. Everything else is unkn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from triage.command import CommandLine, Stage, parse_command
 from triage.effect_forms import Arguments, Form, Program, glob
@@ -166,7 +166,8 @@ def _of_stage(stage: Stage, rules: Rules, depth: int) -> EffectResult:
     return EffectResult(judged.effect, judged.why, stage)
 
 
-class _Judgement(NamedTuple):
+@frozen()
+class _Judgement:
     effect: Effect
     why: str
 

@@ -80,23 +80,26 @@ def _init_of(
     cls: Any, names: tuple[str, ...], defaults: dict[str, Any], kw_only: bool
 ) -> Callable[..., None]:
     """The constructor of one class; it may still set what nobody can set later."""
-    setters = [(name, cls.__dict__[name].__set__) for name in names]
+    setters = [cls.__dict__[name].__set__ for name in names]
     most = 0 if kw_only else len(names)
 
     def init(self: Any, *values: Any, **named: Any) -> None:
         given = len(values)
         if given > most:
             raise TypeError(f"{cls.__qualname__}() takes {most} positional values, got {given}")
-        for value, (_, set_value) in zip(values, setters, strict=False):
+        for set_value, value in zip(setters, values, strict=False):
             set_value(self, value)
+        if given == len(names) and not named:
+            return
         used = 0
-        for name, set_value in setters[given:]:
+        for index in range(given, len(names)):
+            name = names[index]
             if name in named:
-                set_value(self, named[name])
+                setters[index](self, named[name])
                 used += 1
             elif name in defaults:
                 value = defaults[name]
-                set_value(self, value.factory() if isinstance(value, _Fresh) else value)
+                setters[index](self, value.factory() if isinstance(value, _Fresh) else value)
             else:
                 raise TypeError(f"{cls.__qualname__}() misses {name!r}")
         if used < len(named):

@@ -8,8 +8,9 @@ holds (substitutions, groups, keywords, here-documents, comments) is the busines
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from triage.frozen import frozen, replaced
 from triage.shell_words import Word, read_word, scan_word
 
 __all__ = [
@@ -38,7 +39,8 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-class Simple(NamedTuple):
+@frozen()
+class Simple:
     """A simple command; `inner` holds the lines of its substitutions."""
 
     words: tuple[Word, ...] = ()
@@ -47,7 +49,8 @@ class Simple(NamedTuple):
     inner: tuple[Node, ...] = ()
 
 
-class Branch(NamedTuple):
+@frozen()
+class Branch:
     """Commands that hang together; `ops` are the operators after each part ('' where none).
 
     `if` and `loop` keep the number of condition parts in `conditions`; they come first.
@@ -64,7 +67,8 @@ class Branch(NamedTuple):
 Node = Simple | Branch
 
 
-class Reading(NamedTuple):
+@frozen()
+class Reading:
     """What a line says: `root` None for an empty line.
 
     `doubts` are reasons why the line may run more than it shows; `heredoc` says that one was
@@ -209,7 +213,7 @@ def with_extras(node: Node, extras: Simple) -> Node:
             node.redirects + extras.redirects,
             node.inner + extras.inner,
         )
-    return node._replace(parts=(*node.parts[:-1], with_extras(node.parts[-1], extras)))
+    return replaced(node, parts=(*node.parts[:-1], with_extras(node.parts[-1], extras)))
 
 
 def join(tokens: list[Node | str]) -> Node:

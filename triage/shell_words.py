@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from triage.frozen import frozen
 
 __all__ = ["Word", "read_word", "scan_word"]
 
@@ -24,7 +25,8 @@ _DOUBLE_VARIABLE = r"\\[\s\S]|\$(?=[A-Za-z_0-9?#@*$!-])"
 _PLACE = r'(?a)"?\$\{?(?:HOME|PWD|OLDPWD|TMPDIR|HOSTNAME|USER|LOGNAME)\b'
 
 
-class Word(NamedTuple):
+@frozen()
+class Word:
     """One word of a command.
 
     `text` has its quotes removed; expansions stand in it as written. `expands` says that only a

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from triage.frozen import fresh, frozen
 from triage.shell_words import Word
@@ -89,7 +88,8 @@ class Stage:
         return self.program in QUIET
 
 
-class Around(NamedTuple):
+@frozen()
+class Around:
     """What a command inherits from the commands and the place it stands in."""
 
     wrappers: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from triage.frozen import replaced
 from triage.shell_line import (
     MAX_LINE,
     MAX_OPERATORS,
@@ -103,12 +104,12 @@ class Stages:
         if outer.depth > _DEPTH:
             self.shape.add("unparsed")
             return Tree("nobody")
-        outer = outer._replace(depth=outer.depth + 1)
+        outer = replaced(outer, depth=outer.depth + 1)
         if isinstance(node, Simple):
             return self._command(node, connector, outer, negated)
         for part in node.inner:
             self.shape.add("substitution")
-            self._walk(part, "", outer._replace(top=False))
+            self._walk(part, "", replaced(outer, top=False))
         if outer.top:
             self.shape |= _shape_of(node)
         kind = node.kind
@@ -142,13 +143,14 @@ class Stages:
         )
 
     def _command(self, simple: Simple, connector: str, outer: Around, negated: bool) -> Tree:
-        nested = outer._replace(top=False, wrappers=(), runners=(), before=())
+        nested = replaced(outer, top=False, wrappers=(), runners=(), before=())
         inner = tuple(self._walk(part, "", nested) for part in simple.inner)
         self.shape |= {"substitution"} if inner else set()
         peeled = peel(simple.words)
         assigned = (*simple.env, *peeled.env)
         env = {**outer.env, **{name: value.text for name, value in assigned}}
-        around = outer._replace(
+        around = replaced(
+            outer,
             wrappers=outer.wrappers + peeled.wrappers,
             runners=outer.runners + peeled.runners,
             before=outer.before + peeled.before,

@@ -6,7 +6,9 @@ The rules are those of POSIX sh (2.8.2 exit status, 2.9 shell commands) plus pip
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from triage.frozen import frozen
 
 __all__ = ["Tree", "hides_failure", "owners"]
 
@@ -26,7 +28,8 @@ TreeKind = Literal[
 ]
 
 
-class Tree(NamedTuple):
+@frozen()
+class Tree:
     """A command (`leaf`, with the index of its `stage`) or commands that hang together.
 
     `ops` stand between the parts of a `list`; `conditions` counts the leading parts of an `if`
@@ -63,7 +66,8 @@ def owners(tree: Tree, status: int | None, pipestatus: tuple[int, ...] = ()) -> 
     return tuple(sorted(found))
 
 
-class _Seen(NamedTuple):
+@frozen()
+class _Seen:
     """What is known of a status: whether it is 0, its value, the statuses of the last pipe."""
 
     ok: bool

@@ -7,14 +7,15 @@ wrappers here: what they start runs elsewhere, and their own failures are the co
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from triage.frozen import frozen, replaced
 from triage.shell_words import Word
 
 __all__ = ["LONG_SINGLE_DASH", "RUNNERS", "SHELLS", "WRAPPERS", "Peeled", "peel", "program_name"]
 
 
-class Wrapper(NamedTuple):
+@frozen()
+class Wrapper:
     """How the command after a wrapper is found.
 
     `values` are options whose value is the next word, `operands` the words before the command,
@@ -32,7 +33,8 @@ class Wrapper(NamedTuple):
     dashes: bool = False
 
 
-class Peeled(NamedTuple):
+@frozen()
+class Peeled:
     """What is left: either `words`, or a shell `line` to read.
 
     `wrappers` and `runners` are what was taken off, outermost first; `before` the words taken;
@@ -246,13 +248,13 @@ def _command(
                 return nothing, None
             if option in wrapper.lines:
                 if value:
-                    return nothing, word._replace(text=value)
+                    return nothing, replaced(word, text=value)
                 return nothing, words[position + 1] if position + 1 < len(words) else None
             position += 2 if option in wrapper.values and not value else 1
             continue
         assignment = re.match(_ASSIGNMENT, text) if wrapper.assigns else None
         if assignment:
-            found.append((assignment.group(1), word._replace(text=text[assignment.end() :])))
+            found.append((assignment.group(1), replaced(word, text=text[assignment.end() :])))
         elif operands:
             operands -= 1
         else:
@@ -334,7 +336,7 @@ def _run_target(words: tuple[Word, ...], runner: str) -> tuple[Word, ...]:
     first = words[0]
     if runner == "uv" and first.text.endswith(".py"):
         return (Word("python"), *words)
-    return (first._replace(text=re.sub(_VERSION, "", first.text)), *words[1:])
+    return (replaced(first, text=re.sub(_VERSION, "", first.text)), *words[1:])
 
 
 def _python_module(words: tuple[Word, ...]) -> int:

@@ -15,7 +15,20 @@ from triage.logic import statuses
 from triage.match import Matcher
 from triage.pattern_text import example_texts
 
-__all__ = ["merged", "sample_of", "sketches"]
+__all__ = ["NEAR_JSON", "merged", "sample_of", "sketches"]
+
+# A whole value, one beside text, scalars, one inside a line, one cut off, several, none.
+NEAR_JSON = (
+    '{"a": 1}',
+    'a new version is there\n{"a": 1}',
+    '{"a": 1}\nall done',
+    '"only a text"',
+    "a line\n17",
+    'log: {"a": 1} was sent',
+    'a line\n{"a": [1, {"b": 2}',
+    '{"a": 1}\n{"a": 2}',
+    "no value here",
+)
 
 Sketch = Mapping[str, Any]
 
@@ -136,6 +149,13 @@ def _paths(node: Sequence[Any], matcher: Matcher) -> Iterator[Sketch]:
         if filled is not None:
             inner[steps[-1]] = filled
     yield {"json": value}
+    # What stands in the condition, and what is near it: the other truth, one path less.
+    if node[0] == "envelope" and isinstance(value.get("ok"), bool):
+        yield {"json": {**value, "ok": not value["ok"]}}
+    for path, _ in node[1]:
+        first = path.split(".")[0]
+        if first in value and len(value) > 1:
+            yield {"json": {key: item for key, item in value.items() if key != first}}
 
 
 def _value(tests: Sequence[Any], matcher: Matcher) -> Any:
@@ -158,9 +178,8 @@ def _value(tests: Sequence[Any], matcher: Matcher) -> Any:
 
 
 def _extraction(node: Sequence[Any], matcher: Matcher) -> Iterator[Sketch]:
-    yield {"stdout": '{"a": 1}'}
-    yield {"stdout": 'a new version is there\n{"a": 1}'}
-    yield {"stdout": "no value here"}
+    for text in NEAR_JSON:
+        yield {"stdout": text}
 
 
 def _fields(node: Sequence[Any], matcher: Matcher) -> Iterator[Sketch]:

@@ -19,7 +19,7 @@ from triage.mutants import Mutant
 from triage.rulebook import RowSource, Rulebook
 from triage.samples import sample_capture
 from triage.signals import Signals
-from triage.sketch import merged, sample_of, sketches
+from triage.sketch import NEAR_JSON, merged, sample_of, sketches
 from triage.table import Table
 from triage.witness import Gathered
 
@@ -176,6 +176,9 @@ class _Search:
         for base in bases[:4]:
             for sketch in made:
                 yield from _with(base, sketch)
+            # In place of what it printed, what is near a JSON value.
+            for text in NEAR_JSON:
+                yield {**base, "stdout": text}
 
     def _cases(self) -> list[dict[str, Any]]:
         """Short cases that the row wins, as samples."""

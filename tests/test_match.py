@@ -260,7 +260,7 @@ def test_a_pattern_that_backtracks_is_given_up_with_one_warning() -> None:
     table = Table(
         {
             "hot": {
-                "patterns": [pattern], "clauses": [[]], "re2": [None], "scanned": [0],
+                "patterns": [pattern], "clauses": [[]], "scanned": [0],
                 "predicates": [], "predicate_names": [], "rows": [], "index": {},
             }
         },

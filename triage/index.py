@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["DEAR", "file_rows", "gates_of", "searched_in_text"]
+__all__ = ["DEAR", "file_rows", "gates_of", "pattern_cost", "searched_in_text"]
 
 # Costs say how often a set is active on ordinary captures; only their order matters.
 _COMMON_EXITS = {0: 600.0, 1: 400.0, 2: 200.0}
@@ -21,9 +21,11 @@ _DEAR_COST = 900.0
 _MAX_RANGE = 130
 _BIG = 30_000
 _DEEPEST = 50
+# How many gates one `any` may give.
+_MOST_UNITED = 3
 
 # Keys that `triage.prefilter` works out only for a row that has passed its other gates.
-DEAR = frozenset({"agent", "cut", "envelope", "json_wanted", "masks_status", "polluted"})
+DEAR = frozenset({"agent", "cut", "envelope", "foreign", "json_wanted", "masks_status", "polluted"})
 
 # A pattern by its number, anything else by its name.
 Key = int | str
@@ -32,10 +34,10 @@ Gate = tuple[float, frozenset[Key]]
 
 
 def file_rows(
-    whens: Sequence[Any], predicates: Sequence[Any], has_clauses: Sequence[bool]
+    whens: Sequence[Any], predicates: Sequence[Any], costs: Sequence[float]
 ) -> tuple[dict[str, list[int]], list[list[list[Key]]]]:
     """Return the index (key -> numbers of the rows filed under it) and each row's other gates."""
-    gates = [gates_of(when, predicates, has_clauses) for when in whens]
+    gates = [gates_of(when, predicates, costs) for when in whens]
     index: dict[str, list[int]] = {}
     for number, gate in enumerate(gates):
         for key in gate[0] if gate else ("always",):
@@ -60,27 +62,37 @@ def searched_in_text(nodes: Sequence[Any]) -> set[int]:
     return found
 
 
+def pattern_cost(clauses: Sequence[Sequence[str]]) -> float:
+    """How often a pattern that needs `clauses` may match, in the measure of the other gates."""
+    if not clauses:
+        return 450.0
+    # A text has most pairs of letters and few words.
+    shortest = max(min(map(len, clause)) for clause in clauses)
+    return {1: 150.0, 2: 90.0, 3: 30.0, 4: 12.0}.get(shortest, 4.0)
+
+
 def gates_of(
-    when: Sequence[Any], predicates: Sequence[Any], has_clauses: Sequence[bool]
+    when: Sequence[Any], predicates: Sequence[Any], costs: Sequence[float]
 ) -> list[list[Key]]:
     """Return the sets of keys of which each must have an active one, the rarest set first.
 
-    `when` is a compiled condition, `has_clauses` says which patterns need a literal. A condition
+    `when` is a compiled condition, `costs` are the patterns' own (see `pattern_cost`). A condition
     that nothing is necessary for has no set at all.
     """
-    gates = _Gates(predicates, has_clauses).of(when, 0)
+    gates = _Gates(predicates, costs).of(when, 0)
     ordered = sorted(set(gates), key=lambda gate: (gate[0], len(gate[1]), _sorted(gate[1])))
     return [_sorted(keys) for _, keys in ordered]
 
 
 def _sorted(keys: Iterable[Key]) -> list[Key]:
-    return sorted(keys, key=lambda key: (isinstance(key, str), str(key).zfill(8)))
+    # A dear key stands first, where it is looked for.
+    return sorted(keys, key=lambda key: (key not in DEAR, isinstance(key, str), str(key).zfill(8)))
 
 
 class _Gates:
-    def __init__(self, predicates: Sequence[Any], has_clauses: Sequence[bool]) -> None:
+    def __init__(self, predicates: Sequence[Any], costs: Sequence[float]) -> None:
         self.predicates = predicates
-        self.has_clauses = has_clauses
+        self.costs = costs
 
     def of(self, node: Sequence[Any], depth: int) -> list[Gate]:
         if depth > _DEEPEST:
@@ -97,28 +109,42 @@ class _Gates:
         if word == "text":
             return self.patterns(node[3])
         if word == "language":
-            known = [self.of(child, depth + 1) for child in node[2]]
-            failed = [(500.0, frozenset[Key](["class:nonzero", "class:unknown"]))]
-            return self.union([*known, failed] if node[3] else known)
+            return self.language(node, depth)
         if word == "exit":
             return _exit(node[1])
         if word == "command":
             return _command(node)
         return _simple(node)
 
+    def language(self, node: Sequence[Any], depth: int) -> list[Gate]:
+        known = [self.of(child, depth + 1) for child in node[2]]
+        if not node[3]:
+            return self.union(known)
+        patterns = frozenset[Key]().union(*(keys for gates in known for _, keys in gates))
+        # Where no translation is known the catalogues are asked, if the call did not end with 0.
+        failed = patterns | {"class:nonzero", "class:unknown"}
+        return [(500.0, failed), (_DEAR_COST, patterns | {"foreign"})]
+
     def union(self, branches: list[list[Gate]]) -> list[Gate]:
-        """Gates of conditions of which one must hold: what all have, and the rarest of each."""
+        """Gates of conditions of which one must hold: what all have, and one of each together.
+
+        Together are the rarest of all branches, then the second rarest, and so on.
+        """
         if not all(branches):
             return []
         common = set(branches[0]).intersection(*branches[1:])
-        rarest = [min(gates, key=lambda gate: gate[0]) for gates in branches]
-        together = frozenset[Key]().union(*(keys for _, keys in rarest))
-        return [*common, (sum(cost for cost, _ in rarest), together)]
+        ranked = [sorted(gates, key=lambda gate: (gate[0], len(gate[1]))) for gates in branches]
+        united = []
+        for rank in range(min(max(map(len, ranked)), _MOST_UNITED)):
+            chosen = [gates[min(rank, len(gates) - 1)] for gates in ranked]
+            keys = frozenset[Key]().union(*(keys for _, keys in chosen))
+            # Only alone is a dear key ever worked out.
+            if not keys & DEAR:
+                united.append((sum(cost for cost, _ in chosen), keys))
+        return [*common, *united]
 
     def patterns(self, pids: Sequence[int]) -> list[Gate]:
-        bare = sum(not self.has_clauses[pid] for pid in pids)
-        # A pattern without a literal may match nearly anywhere; RE2 knows better.
-        return [(min(4.0 * len(pids), 200.0) + 450.0 * min(bare, 1), frozenset(pids))]
+        return [(min(sum(self.costs[pid] for pid in pids), 650.0), frozenset(pids))]
 
 
 def _exit(items: Sequence[Any]) -> list[Gate]:
@@ -193,7 +219,7 @@ def _simple(node: Sequence[Any]) -> list[Gate]:
 _EMPTY_COST = {"stdout": 300.0, "stderr": 350.0}
 _FACT_COST = {
     "json": 250.0, "hang": 30.0, "big": 30.0, "merged": 30.0, "sandboxed": 10.0,
-    "truncated": 15.0, "pty": 10.0,
+    "truncated": 15.0, "pty": 10.0, "undecodable": 25.0,
 }  # fmt: skip
 
 
@@ -205,7 +231,7 @@ def _fact_key(word: str, name: str, tests: Sequence[Any]) -> str | None:
     if word == "size":
         return "big" if _is_big(tests) else None
     if word == "observed":
-        return name if true and name in ("merged", "sandboxed", "truncated", "pty") else None
+        return name if true and name in _FACT_COST else None
     return "json" if word == "extraction" and _needs_json(name, tests) else None
 
 

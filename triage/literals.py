@@ -12,11 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["LiteralSet", "grams_of", "has_all", "in_grams"]
+__all__ = ["BEYOND_ASCII", "LiteralSet", "grams_of", "has_all", "in_grams", "lowered_text"]
+
+# Stands at the end of every lowered text that has a character beyond ASCII, as the one literal
+# that patterns need which want such a character, whichever.
+BEYOND_ASCII = "\uffff"
 
 _GRAM = 4
 _CHUNK = 64 << 10
 _SET_MEMORY = 64 << 20
+
+
+def lowered_text(text: str) -> str:
+    """Return `text` as literals are looked for in it."""
+    # Asked before lowering: the Kelvin sign lowers to an ASCII k.
+    return text.lower() if text.isascii() else text.lower() + BEYOND_ASCII
 
 
 def grams_of(clauses: Mapping[int, Sequence[Sequence[str]]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.index import DEAR
-from triage.literals import LiteralSet, has_all, in_grams
+from triage.literals import LiteralSet, has_all, in_grams, lowered_text
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -44,7 +44,7 @@ class Prefilter:
             return None
         self._calls += 1
         out = signals.stdout.text
-        lowered = (out if signals.merged else f"{signals.stderr.text}\n{out}").lower()
+        lowered = lowered_text(out if signals.merged else f"{signals.stderr.text}\n{out}")
         if self.mode == "re2" or (
             self.mode == "auto"
             and (len(lowered) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS)
@@ -137,6 +137,7 @@ def _keys(signals: Signals) -> list[str]:
         ("truncated", capture.truncated),
         ("sandboxed", capture.sandboxed),
         ("pty", capture.pty),
+        ("undecodable", stdout.undecodable or stderr.undecodable),
     ):
         if there:
             keys.append(name)
@@ -151,6 +152,8 @@ def _worked_out(key: int | str, signals: Signals) -> bool:
         return signals.agent is not None
     if key == "cut":
         return signals.mid_structure
+    if key == "foreign":
+        return signals.foreign is not None
     if key == "envelope":
         return signals.envelope is not None
     if key == "polluted":

@@ -6,6 +6,7 @@ __all__ = [
     "CaptureError",
     "CommandStartError",
     "LocatedIssue",
+    "NotFoundError",
     "RuleError",
     "TriageError",
     "UsageError",
@@ -56,6 +57,10 @@ class CaptureError(TriageError):
 
 class UsageError(TriageError):
     """The caller's arguments don't fit together."""
+
+
+class NotFoundError(TriageError):
+    """The caller asks for a row, mode or case that there is not."""
 
 
 class CommandStartError(TriageError):

@@ -100,7 +100,10 @@ def _value(name: str, wanted: Any, table: Table) -> str:
     if name in ("line", "args", "redirects") and isinstance(wanted, int):
         return table.matcher.sources[wanted]
     if isinstance(wanted, list):
-        shown = ", ".join(" ".join(w) if isinstance(w, list) else str(w) for w in wanted[:4])
+        # A part may be the number of a pattern.
+        shown = ", ".join(
+            " ".join(map(str, w)) if isinstance(w, list) else str(w) for w in wanted[:4]
+        )
         return shown + (f" … {len(wanted)}" if len(wanted) > 4 else "")
     return str(wanted)
 

@@ -216,7 +216,8 @@ def _detect_secrets() -> list[dict[str, Any]]:
             if edge == "grow":
                 source += _GROW
             elif edge == "border":
-                source = f"(?<![A-Za-z0-9_]){source}(?![A-Za-z0-9_-])"
+                # Telegram's API has its token behind `/bot` in every address.
+                source = f"(?:(?<![A-Za-z0-9_])|(?<=/bot)){source}(?![A-Za-z0-9_-])"
             flags = "m" + "".join(letter for bit, letter in _FLAGS if compiled.flags & bit)
             group = min(group, compiled.groups)
             shapes.append(_shape(kind, source, flags=flags, group=group, run=run))

@@ -60,7 +60,8 @@ def agent(
     The verdict stands on stderr in one line, and is the exit status (90, 91, 92) unless
     --exit-zero is given. With --json the whole metrics block is kept.
 
-    Example: claude -p --output-format stream-json --verbose 'fix it' | triage agent --exit $?
+    Example: claude -p --output-format stream-json --verbose 'fix it' >run.jsonl; triage agent
+    run.jsonl --exit $?
     """
     status = guarded(
         json,

@@ -51,11 +51,12 @@ def build(only: str | None = None) -> typer.Typer:
             function: Any = getattr(import_module(f"triage.cli.{module}"), verb)
             settings = {"ignore_unknown_options": False}
             app.command(verb, context_settings=settings)(function)
-    app.callback(help=_help())(_root)
+    app.callback(help=_help(), invoke_without_command=True)(_root)
     return app
 
 
 def _root(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and end."),
 ) -> None:
     if version:
@@ -63,6 +64,8 @@ def _root(
 
         typer.echo(f"triage {version_of('cli-triage')}")
         raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("name a verb", ctx=context)
 
 
 def _help() -> str:

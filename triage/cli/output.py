@@ -9,7 +9,14 @@ from typing import Any, NoReturn, TextIO
 
 from triage.border import dump, envelope, error_envelope
 from triage.cli.status import ExitStatus
-from triage.errors import CaptureError, CommandStartError, RuleError, TriageError, UsageError
+from triage.errors import (
+    CaptureError,
+    CommandStartError,
+    NotFoundError,
+    RuleError,
+    TriageError,
+    UsageError,
+)
 from triage.redact import mask
 from triage.text import printable
 
@@ -18,6 +25,7 @@ __all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "
 _CODES: list[tuple[type[TriageError], str, ExitStatus]] = [
     (RuleError, "RULES_INVALID", ExitStatus.RULES),
     (CaptureError, "CAPTURE_INVALID", ExitStatus.USAGE),
+    (NotFoundError, "NOT_FOUND", ExitStatus.NOT_FOUND),
     (UsageError, "ARG_ERROR", ExitStatus.USAGE),
     (CommandStartError, "COMMAND_NOT_STARTED", ExitStatus.FAILED),
 ]

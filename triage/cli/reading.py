@@ -12,7 +12,7 @@ from triage.border import dump
 from triage.cli import options as opt
 from triage.cli.output import finish, guarded, machine_wanted, say, say_json
 from triage.cli.status import ExitStatus
-from triage.errors import UsageError
+from triage.errors import NotFoundError, UsageError
 
 __all__ = ["bundle", "extract", "rules", "show"]
 
@@ -142,7 +142,7 @@ def _rules(row: str | None, seed: bool, schema: bool, folder: str | None, json: 
     if row is not None:
         listed = [r for r in listed if r["id"] == row or (row.isdigit() and r["row"] == int(row))]
         if not listed:
-            raise UsageError("ROW", f"no row {row!r}", "see `triage rules` for the ids")
+            raise NotFoundError("ROW", f"no row {row!r}", "see `triage rules` for the ids")
     if machine_wanted(json):
         say_json(listed)
     elif row is not None and not row.isdigit():
@@ -171,7 +171,7 @@ def _show(mode: str, json: bool) -> int:
 
     number = mode.removeprefix("§")
     if not number.isdigit() or not 1 <= int(number) <= 77:
-        raise UsageError("MODE", f"{mode!r} is no failure mode", "write a number from 1 to 77")
+        raise NotFoundError("MODE", f"{mode!r} is no failure mode", "write a number from 1 to 77")
     folder = os.path.join(builtin_rules(), "modes")
     name = next(n for n in sorted(os.listdir(folder)) if n.startswith(f"{int(number):02}-"))
     with open(os.path.join(folder, name), encoding="utf-8") as file:

@@ -611,6 +611,19 @@ def test_all_tests_of_a_stage_must_hold_of_the_same_stage(when: Make) -> None:
     assert condition.holds(command="git remote -v && rsync a b")
 
 
+def test_effect_of_a_line_as_the_caller_or_the_rules_know_it(table: Table) -> None:
+    for command, told, expected in (
+        ("git status", None, "read_only"),
+        ("git push", None, "mutating"),
+        ("frobnicate x", None, "unknown"),
+        ("frobnicate x", "read_only", "read_only"),
+    ):
+        signals = Signals(Capture(exit_code=1, command=command, effect=told), table)
+        for effect in ("read_only", "mutating", "unknown"):
+            condition = ["command", [["effect", [effect]]], [], "owner"]
+            assert table.matcher.holds(condition, signals, []) is (effect == expected), command
+
+
 def test_a_list_of_words_is_a_command_too(when: Make) -> None:
     condition = when({"command": {"program": "grep", "words": 2}})
     assert condition.holds(command=("grep", "a b", "file; rm -r x"))

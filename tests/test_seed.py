@@ -51,10 +51,11 @@ def test_chapters_stand_in_the_seed_s_order(table: Table) -> None:
     chapters = list(dict.fromkeys(row.chapter for row in table))
     assert chapters == sorted(chapters)
     assert [int(chapter[:2]) for chapter in chapters] == [0, 0, *range(1, 17), 99]
-    for row in table:
-        # A row of a chapter is of that number, or of none where the call did not fail.
-        if 1 <= int(row.chapter[:2]) <= 16:
-            assert row.row == int(row.chapter[:2]) or row.verdict != "failure", row.id
+    # Every failure is one of the seed's rows (ruling 30), mostly that of its chapter.
+    failures = [row for row in table if row.verdict == "failure"]
+    assert all(row.row in range(1, 17) for row in failures)
+    elsewhere = [row.id for row in failures if 0 < int(row.chapter[:2]) != row.row]
+    assert len(elsewhere) <= len(failures) // 50, elsewhere
 
 
 @pytest.mark.parametrize("options", [("--json",), ()])

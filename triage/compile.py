@@ -13,7 +13,7 @@ from typing import Any
 
 from triage.conditions import Expander
 from triage.exits import EXIT_CLASSES
-from triage.index import file_rows, searched_in_text
+from triage.index import file_rows, pattern_cost, searched_in_text
 from triage.rule_sources import RuleFile, RuleSources, place_of_text, validator
 from triage.yaml_source import Source
 
@@ -44,7 +44,7 @@ class _Compiler:
         self.modes = modes
         self.rows: list[dict[str, Any]] = []
         self.cold: list[dict[str, Any]] = []
-        self.row_places: dict[str, str] = {}
+        self.row_places: dict[str, tuple[int, str]] = {}
         self._sound: set[str] = set()
         self.expander = self.make_expander()
 
@@ -162,11 +162,12 @@ class _Compiler:
         where = source.where("rows", index, "id")
         row_id = row["id"]
         if row_id in self.row_places:
-            self.sources.issue(
-                where, f"row `{row_id}` twice", f"the other is {self.row_places[row_id]}"
-            )
+            # Ids are for ever: of two layers the upper one took a name that was given.
+            both = (self.row_places[row_id], (file.layer, where))
+            first, second = sorted(both, key=lambda place: place[0])
+            self.sources.issue(second[1], f"row `{row_id}` twice", f"the other is {first[1]}")
             return
-        self.row_places[row_id] = where
+        self.row_places[row_id] = (file.layer, where)
         listed = list(row.get("modes", ()))
         by_value = row.get("modes_by", {})
         for path, table in by_value.items():
@@ -260,17 +261,19 @@ def compile_rules(root: Path, files: Sequence[RuleFile]) -> dict[str, Any]:
 def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     from triage.literals import grams_of
     from triage.pattern import needs
+    from triage.pattern_search import quick_sign
+    from triage.regex_cost import quick_chars
 
     sources = list(compiler.expander.patterns)
     needed = [needs(source) for source in sources]
     whens = [row["when"] for row in compiler.rows]
-    index, gates = file_rows(whens, predicates, [bool(item.clauses) for item in needed])
+    index, gates = file_rows(whens, predicates, [pattern_cost(item.clauses) for item in needed])
     # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
     scanned = sorted(searched_in_text([*whens, *predicates]))
     return {
         "patterns": sources,
+        "quick": "".join(quick_sign(quick_chars(source)) for source in sources),
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
-        "re2": [item.re2 for item in needed],
         "scanned": scanned,
         "literals": grams_of({pid: needed[pid].clauses for pid in scanned}),
         "predicates": predicates,

@@ -18,7 +18,7 @@ from typing import Any
 
 __all__ = ["FORMAT", "Lines", "Parts", "pack", "unpack"]
 
-FORMAT = "triage-table-3"
+FORMAT = "triage-table-4"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)

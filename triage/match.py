@@ -32,8 +32,8 @@ class Matcher(Patterns):
 
     __slots__ = ("predicates",)
 
-    def __init__(self, sources: Sequence[str], predicates: Sequence[Node]) -> None:
-        super().__init__(sources)
+    def __init__(self, sources: Sequence[str], predicates: Sequence[Node], quick: str = "") -> None:
+        super().__init__(sources, quick)
         self.predicates = predicates
 
     def holds(self, node: Node, signals: Signals, found: list[Found]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = [
     "BEGIN", "EDGE", "HELD", "NEWLINE", "WORD_CHARS", "Chars", "Items", "Piece", "alternatives",
-    "branches", "loops", "overlap", "parsed", "single",
+    "branches", "look_arounds", "loops", "overlap", "parsed", "single",
 ]  # fmt: skip
 
 _FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
@@ -81,22 +81,38 @@ def parsed(pattern: str) -> Items | None:
         return None
 
 
-def loops(items: Items) -> Iterator[list[tuple[Any, Any]]]:
-    """Yield the body of every group that is repeated many times."""
+def loops(items: Items, above: int = _LOOP_FROM) -> Iterator[list[tuple[Any, Any]]]:
+    """Yield the body of every group that is repeated more often than `above`."""
     for op, arg in items:
         if op in _REPEATS:
             least, most, body = arg
             inner = list(body)
-            if most > _LOOP_FROM and most > least and single(inner) is None:
+            if most > above and most > least and single(inner) is None:
                 yield inner
-            yield from loops(inner)
+            yield from loops(inner, above)
         elif op is sre.SUBPATTERN:
-            yield from loops(list(arg[3]))
+            yield from loops(list(arg[3]), above)
         elif op is sre.BRANCH:
             for branch in arg[1]:
-                yield from loops(list(branch))
+                yield from loops(list(branch), above)
         elif op in (sre.ASSERT, sre.ASSERT_NOT):
-            yield from loops(list(arg[1]))
+            yield from loops(list(arg[1]), above)
+
+
+def look_arounds(items: Items) -> Iterator[list[tuple[Any, Any]]]:
+    """Yield the body of every look-ahead and look-behind."""
+    for op, arg in items:
+        if op in (sre.ASSERT, sre.ASSERT_NOT):
+            yield list(arg[1])
+        elif op is sre.SUBPATTERN:
+            yield from look_arounds(list(arg[3]))
+        elif op is sre.BRANCH:
+            for branch in arg[1]:
+                yield from look_arounds(list(branch))
+        elif op in (*_REPEATS, sre.POSSESSIVE_REPEAT):
+            yield from look_arounds(list(arg[2]))
+        elif op is sre.ATOMIC_GROUP:
+            yield from look_arounds(list(arg))
 
 
 def alternatives(body: Items) -> Sequence[Any]:

@@ -77,7 +77,7 @@ class Table:
         hot = sections["hot"]
         self.hash = content_hash
         self.roots = tuple(roots)
-        self.matcher = Matcher(hot["patterns"], hot["predicates"])
+        self.matcher = Matcher(hot["patterns"], hot["predicates"], hot.get("quick", ""))
         self.prefilter = Prefilter(hot, prefilter)
         self._rows: dict[int, Row] = {}
         self._modes: dict[int, Mode] = {}

@@ -1,0 +1,139 @@
+"""Two engines, one meaning: `re` for short texts, `regex` with its clock for everything else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triage.model import Capture
+from triage.pattern import compile_pattern
+from triage.pattern_search import Patterns, quick_sign
+from triage.regex_cost import quick_chars
+from triage.signals import Signals
+from triage.table import Table
+
+FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
+
+
+def signals() -> Signals:
+    return Signals(Capture(exit_code=1))
+
+
+def patterns(source: str, size: int) -> Patterns:
+    return Patterns([source], quick_sign(size))
+
+
+def finds(matches: Iterator[Any]) -> list[tuple[tuple[int, int], tuple[Any, ...]]]:
+    return [(match.span(), match.groups()) for match in matches]
+
+
+SIGNS = re.compile(r"\\[a-zA-Z]|[\\^$()?:|*+\[\]]")
+ODD = ["\n", "\r\n", " ", ": ", "42", "\x0b\x0c\x1c\x85", "éſK", "ERROR", "\u00a0"]
+
+
+def texts(sources: list[str]) -> st.SearchStrategy[str]:
+    """Texts that meet the table's patterns: what those are written of, and what engines may
+    take for different things."""
+    piece = st.one_of(
+        st.sampled_from(sources).map(lambda source: SIGNS.sub(" ", source)),
+        st.sampled_from(ODD),
+        st.text(max_size=5),
+    )
+    return st.lists(piece, max_size=6).map("".join)
+
+
+@settings(max_examples=150)
+@given(data=st.data(), start=st.integers(0, 400), end=st.integers(0, 400))
+def test_both_engines_find_the_same(
+    table: Table, data: st.DataObject, start: int, end: int
+) -> None:
+    sources = list(table.section("hot")["patterns"])
+    text = data.draw(texts(sources))
+    for source in data.draw(st.lists(st.sampled_from(sources), min_size=20, max_size=20)):
+        if quick_chars(source):
+            ours, theirs = re.compile(source, FLAGS), compile_pattern(source)
+            assert finds(ours.finditer(text, start, end)) == finds(
+                theirs.finditer(text, start, end)
+            ), source
+
+
+@pytest.mark.parametrize("size", [0, 64])
+def test_spans_and_groups_are_those_of_either_engine(size: int) -> None:
+    found = patterns(r"(\d+) apples|an? (pear)", size)
+    text = "12 apples, a pear, 7 apples"
+    assert found.search(0, text, 0, len(text), signals()) == (0, 9)
+    assert found.search(0, text, 1, 10, signals()) == (1, 9)
+    assert found.search(0, text, 3, 10, signals()) is None
+    assert found.find_all(0, text, 0, len(text), 9) == [(0, 9), (11, 17), (19, 27)]
+    assert found.find_all(0, text, 0, len(text), 2) == [(0, 9), (11, 17)]
+    assert found.groups(0, text, 0, len(text)) == "7"
+
+
+def test_a_text_too_long_for_its_pattern_gets_the_engine_with_a_clock() -> None:
+    found = patterns("x+y", 64)
+    short, long = "x" * 64, "x" * 65
+    assert found.search(0, short, 0, 64, signals()) is None
+    assert not found._compiled
+    assert found.search(0, long, 0, 65, signals()) is None
+    assert list(found._compiled) == [0]
+
+
+def test_without_a_sign_the_clock_is_always_watched() -> None:
+    found = Patterns(["x"])
+    assert found.search(0, "x", 0, 1, signals()) == (0, 1)
+    assert list(found._compiled) == [0]
+
+
+@pytest.mark.parametrize(
+    ("source", "size"),
+    [
+        ("permission denied", 4096),
+        (r"\b(?:not|no) (?:found|such)\b", 4096),
+        (r"^\S+:\d+: ", 4096),
+        (r"[^\n]{0,80}: not found", 4096),
+        (r"\w+\s+\w+\s+x", 4096),
+        (r"^\w*\w*x", 4096),
+        (r"(?:, \d+ (?:failed|passed))*x", 4096),
+        (r"x(?=[\s\S]*y)", 4096),
+        # Three repeats that could share one text, from any place of it.
+        (r"\S+:\S+:\S+x", 64),
+        (r"\w*\w*\w*x", 64),
+        # Rounds that could end anywhere, or be either of two.
+        (r"(?:\w+ ?)+x", 0),
+        (r"(?:\w+ ?){0,6}x", 0),
+        (r"(?:\w+:\w+)+x", 0),
+        (r"(?:ab|ab)*c", 0),
+        (r"(?:a?a?)*b", 0),
+        (r"\p{L}", 0),
+        ("(", 0),
+    ],
+)
+def test_the_shape_says_up_to_which_size_a_search_is_short(source: str, size: int) -> None:
+    assert quick_chars(source) == size
+
+
+def test_nearly_all_of_the_table_is_quick(table: Table) -> None:
+    sources = table.section("hot")["patterns"]
+    assert sum(quick_chars(source) >= 2048 for source in sources) / len(sources) > 0.95
+
+
+def test_each_size_has_its_sign() -> None:
+    assert [quick_sign(size) for size in (0, 64, 128, 4096)] == ["0", "1", "2", "7"]
+
+
+def test_an_ordinary_short_failure_is_judged_without_importing_regex(table: Table) -> None:
+    # `table` is asked for so that a compiled one is in the cache.
+    code = (
+        "import sys; from triage import Capture, classify;"
+        "verdict = classify(Capture(exit_code=127, stderr='bash: jqq: command not found'));"
+        "print(verdict.rule, 'regex' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "command-not-found False\n"

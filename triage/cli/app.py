@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from triage.cli.output import reader_gone
 from triage.cli.status import MEANINGS, ExitStatus
 
 __all__ = ["VERBS", "build", "run_app"]
@@ -85,6 +86,15 @@ def run_app(arguments: list[str]) -> int:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return reader_gone()
+    return status
+
+
+def _run(arguments: list[str]) -> int:
     verb = next((word for word in arguments if not word.startswith("-")), None)
     only = verb if verb in VERBS else None
     if only == "agent" and "--" in arguments:
@@ -101,9 +111,10 @@ def run_app(arguments: list[str]) -> int:
     except _Refusal as error:
         return _refused(error, arguments)
     except BrokenPipeError:
-        # The reader of our output went away; nothing more can be said to it.
-        sys.stderr.close()
-        return ExitStatus.OK
+        raise
+    except SystemExit:
+        # What typer makes of a reader that went away, whatever the mode.
+        return reader_gone()
     except Exception as error:
         if os.environ.get("TRIAGE_DEBUG"):
             raise

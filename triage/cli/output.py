@@ -20,7 +20,17 @@ from triage.errors import (
 from triage.redact import mask
 from triage.text import printable
 
-__all__ = ["Terminal", "finish", "guarded", "machine_wanted", "notice", "say", "say_json", "told"]
+__all__ = [
+    "Terminal",
+    "finish",
+    "guarded",
+    "machine_wanted",
+    "notice",
+    "reader_gone",
+    "say",
+    "say_json",
+    "told",
+]
 
 _CODES: list[tuple[type[TriageError], str, ExitStatus]] = [
     (RuleError, "RULES_INVALID", ExitStatus.RULES),
@@ -47,7 +57,8 @@ class Terminal:
         width = None if stream.isatty() else 100
         self.console = Console(
             file=stream,
-            no_color=not colour,
+            # None also leaves out what is no colour but an escape all the same (bold, dim).
+            color_system="auto" if colour else None,
             highlight=False,
             markup=False,
             width=width,
@@ -80,6 +91,13 @@ def finish(status: int) -> NoReturn:
     import typer
 
     raise typer.Exit(int(status))
+
+
+def reader_gone() -> int:
+    """Nothing more can be said: the reader of stdout went away; returns the exit status, 0."""
+    # The interpreter flushes at exit, and must not flush into a broken pipe.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitStatus.OK
 
 
 def told(error: TriageError, json_option: bool) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from triage.border import dump, error_envelope, line_of, masked_verdict
 from triage.cli.inputs import captures_in, record_audit, table_for
-from triage.cli.output import machine_wanted, notice, say, say_json, told
+from triage.cli.output import machine_wanted, notice, reader_gone, say, say_json, told
 from triage.cli.status import VERDICT_STATUS, ExitStatus
 from triage.engine import classify
 from triage.errors import CaptureError, TriageError, UsageError
@@ -43,9 +43,7 @@ def classify_files(files: list[str], *, json: bool) -> int:
     except TriageError as error:
         return told(error, json)
     except BrokenPipeError:
-        # The reader of our output went away; the interpreter must not flush into it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitStatus.OK
+        return reader_gone()
     return status
 
 

@@ -7,6 +7,8 @@ import json
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -313,6 +315,18 @@ def test_a_packaged_table_that_is_stale_is_passed_over(
     counted["compiled"] = 0
     assert [item.id for item in load_table(rules)] == ["bang", "rest"]
     assert counted["compiled"] == 1
+
+
+def test_the_packaged_table_is_the_same_wherever_it_is_built(tmp_path: Path) -> None:
+    # Sets have another order in every process; what is built from one source must not.
+    copy = Path(shutil.copytree(RULES, tmp_path / "copy"))
+    built = []
+    for seed in ("1", "2"):
+        code = f"from triage.cache import write_packaged; write_packaged({str(copy)!r})"
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(RULES.parent)}
+        subprocess.run([sys.executable, "-c", code], check=True, env=env)
+        built.append((copy / PACKAGED).read_bytes())
+    assert built[0] == built[1]
 
 
 # Formats

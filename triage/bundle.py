@@ -92,7 +92,7 @@ def load_bundles(rules: str | None = None) -> Mapping[str, Any]:
     from triage.yaml_source import load_yaml
 
     if rules is None:
-        from triage.cache import builtin_rules
+        from triage.rules_folder import builtin_rules
 
         rules = builtin_rules()
     path = os.path.join(rules, "bundle.yaml")  # noqa: PTH118 (pathlib costs 3 ms of start-up)

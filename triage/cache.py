@@ -18,6 +18,7 @@ from typing import Any
 
 from triage.compiled import FORMAT, Parts, pack, unpack
 from triage.errors import LocatedIssue, RuleError
+from triage.rules_folder import builtin_rules
 from triage.table import Table
 
 __all__ = ["PACKAGED", "builtin_rules", "load_table", "write_packaged"]
@@ -28,14 +29,6 @@ _SINGLE = ("vocabulary.yaml", "effects.yaml", "bundle.yaml", "policy.yaml")
 
 # One rule file: path, kind, layer, size, modification time in ns.
 Listed = tuple[str, str, int, int, int]
-
-
-def builtin_rules() -> str:
-    """The folder of the built-in rules: inside the package, or the checkout's beside it."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.join(os.path.dirname(here), "rules")
-    inside = os.path.join(here, "rules")
-    return inside if os.path.isdir(inside) else beside
 
 
 _builtin: Table | None = None

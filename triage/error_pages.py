@@ -145,7 +145,7 @@ def preview_rules() -> PreviewRules:
     """Load rules/preview.yaml once; raises `RuleError` where it is no YAML."""
     from pathlib import Path
 
-    from triage.cache import builtin_rules
+    from triage.rules_folder import builtin_rules
     from triage.yaml_source import load_yaml
 
     path = Path(builtin_rules()) / "preview.yaml"

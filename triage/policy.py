@@ -76,7 +76,7 @@ def load_policy(rules: str | None = None) -> Policy:
     from triage.yaml_source import load_yaml
 
     if rules is None:
-        from triage.cache import builtin_rules
+        from triage.rules_folder import builtin_rules
 
         rules = builtin_rules()
     path = os.path.join(rules, "policy.yaml")  # noqa: PTH118 (pathlib costs 3 ms of start-up)

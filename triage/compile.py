@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from triage.conditions import Expander
+from triage.conditions import Expander, circle_through
 from triage.exits import EXIT_CLASSES
 from triage.index import file_rows, pattern_cost, searched_in_text
 from triage.rule_sources import RuleFile, RuleSources, place_of_text, validator
@@ -102,7 +102,7 @@ class _Compiler:
         ]
         told: set[int] = set()
         for name, _, source in entries:
-            circle = [] if predicates[name] in told else _cycle(predicates[name], nodes)
+            circle = [] if predicates[name] in told else circle_through(predicates[name], nodes)
             if circle:
                 told.update(circle)
                 shown = " -> ".join(entries[i][0] for i in circle)
@@ -267,7 +267,8 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     sources = list(compiler.expander.patterns)
     needed = [needs(source) for source in sources]
     whens = [row["when"] for row in compiler.rows]
-    index, gates = file_rows(whens, predicates, [pattern_cost(item.clauses) for item in needed])
+    costs = [pattern_cost(item.clauses) for item in needed]
+    index, rows_of, gates = file_rows(whens, predicates, costs)
     # Only patterns searched in the streams' text are prefiltered; the rest look elsewhere.
     scanned = sorted(searched_in_text([*whens, *predicates]))
     return {
@@ -275,11 +276,12 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
         "quick": "".join(quick_sign(quick_chars(source)) for source in sources),
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
         "scanned": scanned,
-        "literals": grams_of({pid: needed[pid].clauses for pid in scanned}),
+        **grams_of({pid: needed[pid].clauses for pid in scanned}),
         "predicates": predicates,
         "predicate_names": list(compiler.expander.predicates),
         "rows": compiler.rows,
         "index": index,
+        "rows_of": rows_of,
         "gates": gates,
     }
 
@@ -288,33 +290,6 @@ def _secrets() -> Any:
     from triage.redact import export_patterns
 
     return export_patterns()
-
-
-def _cycle(start: int, nodes: Sequence[Any]) -> list[int]:
-    path = [start]
-
-    def walk(number: int) -> bool:
-        for target in _references(nodes[number]):
-            if target == start:
-                path.append(start)
-                return True
-            if target in path:
-                continue
-            path.append(target)
-            if walk(target):
-                return True
-            path.pop()
-        return False
-
-    return path if walk(start) else []
-
-
-def _references(node: Sequence[Any]) -> list[int]:
-    if node[0] == "is":
-        return [node[1]]
-    if node[0] in ("all", "any"):
-        return [target for child in node[1] for target in _references(child)]
-    return _references(node[1]) if node[0] == "not" else []
 
 
 def _list(value: Any) -> list[Any]:

@@ -18,18 +18,13 @@ from typing import Any
 
 __all__ = ["FORMAT", "Lines", "Parts", "pack", "unpack"]
 
-FORMAT = "triage-table-4"
+FORMAT = "triage-table-5"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)
 _BY_LINE = (
-    "hot/patterns",
-    "hot/clauses",
-    "hot/re2",
-    "hot/predicates",
-    "hot/rows",
-    "hot/gates",
-    "modes",
+    *("hot/patterns", "hot/clauses", "hot/filed", "hot/rows_of"),
+    *("hot/predicates", "hot/rows", "hot/gates", "modes"),
 )
 
 

@@ -6,13 +6,13 @@ patterns become numbers in one list, so that the matcher has few words and the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from triage.errors import LocatedIssue
 from triage.pattern import alternatives
 
-__all__ = ["Expander", "Report"]
+__all__ = ["Expander", "Report", "circle_through"]
 
 Report = Callable[[tuple[Any, ...], str, str], None]
 Node = list[Any]
@@ -234,6 +234,34 @@ class Expander:
                 wanted = _list(wanted)
             tests.append([kind, wanted])
         return tests
+
+
+def circle_through(start: int, nodes: Sequence[Node]) -> list[int]:
+    """Return the way from predicate `start` back to itself, [] where there is none."""
+    path = [start]
+
+    def walk(number: int) -> bool:
+        for target in _references(nodes[number]):
+            if target == start:
+                path.append(start)
+                return True
+            if target in path:
+                continue
+            path.append(target)
+            if walk(target):
+                return True
+            path.pop()
+        return False
+
+    return path if walk(start) else []
+
+
+def _references(node: Node) -> list[int]:
+    if node[0] == "is":
+        return [node[1]]
+    if node[0] in ("all", "any"):
+        return [target for child in node[1] for target in _references(child)]
+    return _references(node[1]) if node[0] == "not" else []
 
 
 def _list(value: Any) -> list[Any]:

@@ -35,14 +35,16 @@ Gate = tuple[float, frozenset[Key]]
 
 def file_rows(
     whens: Sequence[Any], predicates: Sequence[Any], costs: Sequence[float]
-) -> tuple[dict[str, list[int]], list[list[list[Key]]]]:
-    """Return the index (key -> numbers of the rows filed under it) and each row's other gates."""
+) -> tuple[dict[str, list[int]], list[list[int]], list[list[list[Key]]]]:
+    """Return the rows filed under each name, those under each pattern, and all other gates."""
     gates = [gates_of(when, predicates, costs) for when in whens]
     index: dict[str, list[int]] = {}
+    rows_of: list[list[int]] = [[] for _ in costs]
     for number, gate in enumerate(gates):
         for key in gate[0] if gate else ("always",):
-            index.setdefault(str(key), []).append(number)
-    return dict(sorted(index.items())), [gate[1:] for gate in gates]
+            filed = rows_of[key] if isinstance(key, int) else index.setdefault(key, [])
+            filed.append(number)
+    return dict(sorted(index.items())), rows_of, [gate[1:] for gate in gates]
 
 
 def searched_in_text(nodes: Sequence[Any]) -> set[int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["BEYOND_ASCII", "LiteralSet", "grams_of", "has_all", "in_grams", "lowered_text"]
+__all__ = ["BEYOND_ASCII", "GramIndex", "LiteralSet", "grams_of", "has_all", "lowered_text"]
 
 # Stands at the end of every lowered text that has a character beyond ASCII, as the one literal
 # that patterns need which want such a character, whichever.
@@ -32,8 +32,9 @@ def lowered_text(text: str) -> str:
 def grams_of(clauses: Mapping[int, Sequence[Sequence[str]]]) -> dict[str, Any]:
     """File the numbers of clauses under what their first alternatives can't be without.
 
-    Returns ``grams`` (four characters -> numbers), ``short`` (a whole shorter literal ->
-    numbers) and ``bare`` (numbers without any clause), as JSON data.
+    Returns JSON data: ``grams`` (runs of four characters, one after the other), ``filed`` (the
+    numbers of each run, in the same order), ``short`` (a whole shorter literal -> numbers) and
+    ``bare`` (numbers without any clause).
     """
     from collections import Counter
 
@@ -50,25 +51,38 @@ def grams_of(clauses: Mapping[int, Sequence[Sequence[str]]]) -> dict[str, Any]:
                 rarest = min(_runs(literal), key=lambda gram: (common[gram], gram))
                 grams.setdefault(rarest, []).append(number)
     bare = [number for number, some in clauses.items() if not some]
-    return {"grams": grams, "short": short, "bare": bare}
+    # One text parses in no time; a mapping of as many keys costs more than all other parts.
+    return {"grams": "".join(grams), "filed": list(grams.values()), "short": short, "bare": bare}
 
 
 def _runs(text: str) -> list[str]:
     return [text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)]
 
 
-def in_grams(filed: Mapping[str, Any], lowered: str) -> set[int]:
-    """Return the numbers that `grams_of` filed under something the text has."""
-    grams = filed["grams"]
-    found = set(filed["bare"])
-    # In pieces: the runs of a long text would need many times its memory.
-    for start in range(0, len(lowered), _CHUNK):
-        for gram in grams.keys() & _runs(lowered[start : start + _CHUNK + _GRAM - 1]):
-            found.update(grams[gram])
-    for literal, numbers in filed["short"].items():
-        if literal in lowered:
-            found.update(numbers)
-    return found
+class GramIndex:
+    """What `grams_of` filed, to be looked up."""
+
+    __slots__ = ("_bare", "_filed", "_places", "_short")
+
+    def __init__(self, filed: Mapping[str, Any]) -> None:
+        grams: str = filed["grams"]
+        self._places = {grams[at : at + _GRAM]: at // _GRAM for at in range(0, len(grams), _GRAM)}
+        self._filed: Sequence[Sequence[int]] = filed["filed"]
+        self._short: Mapping[str, Sequence[int]] = filed["short"]
+        self._bare: Sequence[int] = filed["bare"]
+
+    def find(self, lowered: str) -> set[int]:
+        """Return the numbers that are filed under something the text has."""
+        found = set(self._bare)
+        places = self._places
+        # In pieces: the runs of a long text would need many times its memory.
+        for start in range(0, len(lowered), _CHUNK):
+            for gram in places.keys() & _runs(lowered[start : start + _CHUNK + _GRAM - 1]):
+                found.update(self._filed[places[gram]])
+        for literal, numbers in self._short.items():
+            if literal in lowered:
+                found.update(numbers)
+        return found
 
 
 class LiteralSet:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.index import DEAR
-from triage.literals import LiteralSet, has_all, in_grams, lowered_text
+from triage.literals import GramIndex, LiteralSet, has_all, lowered_text
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -29,12 +29,13 @@ _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 class Prefilter:
     """The patterns of one table, ready to be looked for together."""
 
-    __slots__ = ("_calls", "_set", "hot", "mode")
+    __slots__ = ("_calls", "_grams", "_set", "hot", "mode")
 
     def __init__(self, hot: Mapping[str, Any], mode: str = "auto") -> None:
         self.hot = hot
         self.mode = mode
         self._calls = 0
+        self._grams: GramIndex | None = None
         # None: not built yet; False: can't be built.
         self._set: Any = None
 
@@ -58,11 +59,14 @@ class Prefilter:
         """Return the numbers of the rows that can still match, in table order."""
         if possible is None:
             return range(len(self.hot["rows"]))
-        index = self.hot["index"]
-        active: set[int | str] = {*possible, *_keys(signals)}
+        index, by_pattern = self.hot["index"], self.hot["rows_of"]
+        keys = _keys(signals)
+        active: set[int | str] = {*possible, *keys}
         filed: set[int] = set(index.get("always", ()))
-        for key in active:
-            filed.update(index.get(str(key), ()))
+        for key in keys:
+            filed.update(index.get(key, ()))
+        for pid in possible:
+            filed.update(by_pattern[pid])
         gates = self.hot["gates"]
         return [
             number
@@ -74,13 +78,12 @@ class Prefilter:
         ]
 
     def _by_grams(self, lowered: str) -> set[int]:
+        if self._grams is None:
+            self._grams = GramIndex(self.hot)
         clauses = self.hot["clauses"]
         known: dict[str, bool] = {}
-        return {
-            pid
-            for pid in in_grams(self.hot["literals"], lowered)
-            if has_all(clauses[pid], lowered, known)
-        }
+        found = self._grams.find(lowered)
+        return {pid for pid in found if has_all(clauses[pid], lowered, known)}
 
     def _by_set(self, lowered: str, signals: Signals) -> set[int] | None:
         if self._set is None:

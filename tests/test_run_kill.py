@@ -64,10 +64,11 @@ def test_alone_even_those_that_dropped_everything_are_found() -> None:
 
 def test_a_command_that_bears_faster_than_it_dies_is_ended_too() -> None:
     token = str(time.time_ns())
-    # Each one bears its successor as soon as it lives, in a session of its own, and goes.
-    relay = 'trap "" TERM; setsid sh -c "$0" "$0" "$1" & sleep 0.01'
+    # Each one bears its successor as soon as it lives, in a session of its own, and goes; the
+    # line dies out by itself, so that a failure here does not burn the machine for ever.
+    relay = 'trap "" TERM; [ $2 = 0 ] || setsid sh -c "$0" "$0" "$1" $(($2-1)) & sleep 0.01'
     outcome = run(
-        ["sh", "-c", f"{relay}; sleep 600", relay, token],
+        ["sh", "-c", f"{relay}; sleep 600", relay, token, "3000"],
         timeout_s=0.5,
         grace_s=0.2,
         effect="unknown",

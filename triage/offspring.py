@@ -25,6 +25,9 @@ MARK = "TRIAGE_RUN_ID"
 _PR_SET_CHILD_SUBREAPER = 36
 _OUTER_MARKS = 8
 _PAUSE_S = 0.01
+# How many of the newest processes a chase looks at, and how often in a row.
+_NEWBORN = 32
+_CHASES = 50
 # A plain name, so that a type checker on one system reads the code of the others.
 _PROC: bool = sys.platform.startswith("linux")
 
@@ -76,7 +79,7 @@ class Offspring:
 
     def living(self) -> list[int]:
         """The numbers of all that are alive (a zombie is not)."""
-        table = list(_processes())
+        table = _all_processes()
         own = os.getpid()
         roots = {self._leader}
         if self._adopts:
@@ -120,10 +123,31 @@ class Offspring:
                 return ()
             for pid in left:
                 _send(pid, signal.SIGKILL)
+            self._chase()
             if time.monotonic() >= deadline:
                 return tuple(left)
             self.reap_adopted()
             time.sleep(_PAUSE_S)
+
+    def _chase(self) -> None:
+        """Kill the newborn: who bears faster than a look at every process takes ends only so."""
+        own = os.getpid()
+        for _ in range(_CHASES):
+            newest = _newest()
+            struck = False
+            for process in _processes(range(max(newest - _NEWBORN, 1), newest + 1)):
+                if process.pid != own and (
+                    process.parent in self._known
+                    or (self._adopts and process.parent == own)
+                    or self._is_marked(process.pid)
+                ):
+                    if process.pid in self._strangers:
+                        continue
+                    self._known[process.pid] = process.born
+                    _send(process.pid, signal.SIGKILL)
+                    struck = True
+            if not struck:
+                return
 
     def reap_adopted(self) -> None:
         """Take the status of orphans that fell to us, so that no zombie stays."""
@@ -150,21 +174,44 @@ def children_of_ours() -> frozenset[int]:
     return frozenset(p.pid for p in _processes(zombies=True) if p.parent == own)
 
 
-def _processes(*, zombies: bool = False) -> Iterator[_Process]:
+def _all_processes() -> list[_Process]:
+    """The processes that live now, those too that were born while they were being listed."""
+    newest = _newest()
+    table = list(_processes())
+    for _ in range(_CHASES):
+        before, newest = newest, _newest()
+        if newest == before:
+            break
+        table += _processes(range(max(before, newest - _NEWBORN) + 1, newest + 1))
+    return table
+
+
+def _newest() -> int:
+    """The number given to a process last, 0 where the system does not say."""
+    try:
+        with open("/proc/loadavg", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[4])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _processes(among: Iterable[int] | None = None, *, zombies: bool = False) -> Iterator[_Process]:
     if not _PROC:
-        yield from _processes_of_psutil(zombies)
+        if among is None:
+            yield from _processes_of_psutil(zombies)
         return
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                    # The name, in brackets, may itself hold brackets and spaces.
-                    fields = file.read().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            if len(fields) > 19 and (zombies or fields[0] not in (b"Z", b"X")):
-                parent, group, session = map(int, fields[1:4])
-                yield _Process(int(name), parent, group, session, float(fields[19]))
+    if among is None:
+        among = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
+    for pid in among:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+                # The name, in brackets, may itself hold brackets and spaces.
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if len(fields) > 19 and (zombies or fields[0] not in (b"Z", b"X")):
+            parent, group, session = map(int, fields[1:4])
+            yield _Process(pid, parent, group, session, float(fields[19]))
 
 
 def _processes_of_psutil(zombies: bool) -> Iterator[_Process]:

@@ -1,0 +1,99 @@
+"""How the benchmarks measure: a row for each figure, medians, ratios within one run.
+
+A figure is a ratio of two costs taken in turn in one process, so that what disturbs one disturbs
+the other. Absolute times are kept beside it for the reader; nothing is judged by them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+__all__ = ["ROOT", "Row", "cpu_and_memory", "figure", "in_turn", "show"]
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+# table, name, size, measured, baseline, unit, ratio, limit (None: only printed), ok.
+Row = dict[str, Any]
+
+
+def figure(
+    table: str,
+    name: str,
+    measured: float,
+    baseline: float,
+    limit: float | None,
+    *,
+    size: int = 0,
+    unit: str = "s",
+    at_least: bool = False,
+) -> Row:
+    """Build one row; the ratio is `measured` over `baseline`, `limit` what it may be at most."""
+    ratio = measured / baseline if baseline else float("inf")
+    ok = limit is None or (ratio >= limit if at_least else ratio <= limit)
+    return {
+        "table": table,
+        "name": name,
+        "size": size,
+        "measured": measured,
+        "baseline": baseline,
+        "unit": unit,
+        "ratio": ratio,
+        "limit": limit,
+        "at_least": at_least,
+        "ok": ok,
+    }
+
+
+def in_turn(calls: Sequence[Callable[[], object]], runs: int, loops: int = 1) -> list[float]:
+    """Return the median CPU seconds of one call of each, taken in turn `runs` times."""
+    taken: list[list[float]] = [[] for _ in calls]
+    for _ in range(runs):
+        for times, call in zip(taken, calls, strict=True):
+            start = time.process_time()
+            for _ in range(loops):
+                call()
+            times.append((time.process_time() - start) / loops)
+    return [median(times) for times in taken]
+
+
+def cpu_and_memory(
+    argv: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None = None
+) -> tuple[float, int, bytes]:
+    """Run a child; return its CPU seconds, its peak memory in bytes, and its stdout."""
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin)
+        given.seek(0)
+        with subprocess.Popen(
+            argv, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
+        ) as child:
+            assert child.stdout is not None
+            out = child.stdout.read()
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out
+
+
+def show(row: Row) -> str:
+    """Return a row as one line of the printed table."""
+    size = f"{row['size']:>13,}" if row["size"] else " " * 13
+    scale, unit = (1000.0, "ms") if row["unit"] == "s" else (1 / (1 << 20), "MiB")
+    if row["unit"] == "share":
+        scale, unit = 100.0, "% "
+    limit = ""
+    if row["limit"] is not None:
+        sign = "≥" if row["at_least"] else "≤"
+        limit = f"  {sign} {row['limit']:g}" + ("" if row["ok"] else "  MISSED")
+    return (
+        f"  {row['name']:46}{size} {row['measured'] * scale:11.2f} {unit:3}"
+        f" /{row['baseline'] * scale:11.2f} {unit:3} = {row['ratio']:8.2f}{limit}"
+    )

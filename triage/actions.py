@@ -1,6 +1,6 @@
 """A row's `do:` block and a capture -> the next step, as data that can be executed.
 
-Two laws hold for every action (rulings 13 and 15): a call that changes something, or may, is not
+Two laws hold for every action: a call that changes something, or may, is not
 run again by any argv built here; and a captured value is one argument or nothing.
 """
 
@@ -51,7 +51,7 @@ def build(
 
     `captured` holds what the row's ``capture:`` pulled out of the output, `retry` what
     `triage.policy.decide` said, `bundles` the parsed ``bundle.yaml``. A mode whose tier is above
-    `allowed_tier` gives its fallback instead, or one safe step (rulings 17 and 38). `shell` of the
+    `allowed_tier` gives its fallback instead, or one safe step. `shell` of the
     answer is argv, env, stdin and limit as one sh line; the wait stays in `wait_s`. Total: any
     captured text, any `envelope_error`.
     """
@@ -100,7 +100,7 @@ def collect_untrusted(error: object, fields: frozenset[str]) -> tuple[Untrusted,
     """Every command that an envelope's ``error`` asks for, with its dotted path; at most twenty.
 
     `fields` are names, or ``parent.name``, as policy.yaml lists them. A list of words under a
-    name in the singular is one command. Source: ruling 15; ambiguities A11, A12.
+    name in the singular is one command.
     """
     found: list[Untrusted] = []
     todo: list[tuple[str, tuple[str, ...], object]] = [("error", ("error",), error)]
@@ -193,7 +193,7 @@ def _held_back(kind: str, again: str, effect: Effect, retry: Retry) -> bool:
         return False
     if kind == "start_in_background":
         # It had reached readiness when the limit ended it: starting it once more is all there is
-        # to do with a server, and nobody lists servers as read-only (ruling 33).
+        # to do with a server, and nobody lists servers as read-only.
         return effect == "mutating"
     return effect != "read_only" or (kind == "recapture" and not retry.may)
 

@@ -1,4 +1,4 @@
-"""May this command be started once more, and how: the one place that says yes (rulings 13 to 17).
+"""May this command be started once more, and how: the one place that says yes.
 
 The verdict has weighed row, status, envelope, effect and budgets already (`triage.policy`). Here
 its answer meets what only the caller of `run` knows, and nothing here can turn a no into a yes.

@@ -1,4 +1,4 @@
-"""What leaves the process: masked, printable, and in one of the published shapes (ruling 39)."""
+"""What leaves the process: masked, printable, and in one of the published shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The non-interactive bundle: one command, kept from waiting for a person (ruling 16).
+"""The non-interactive bundle: one command, kept from waiting for a person.
 
 What is set is data, ``rules/bundle.yaml``; this module lays it around a command.
 """
@@ -49,7 +49,7 @@ def bundle(
     `flavour` is "extended" (default) or "seed"; `timeout_s` is in seconds, 60 where None. `data`
     is the parsed ``rules/bundle.yaml``; None reads the built-in one. Raises `UsageError` for an
     empty command, a NUL in it, an unknown flavour or a limit that is no positive number.
-    Source: the seed's non-interactive bundle; ruling 16.
+    Source: the seed's non-interactive bundle.
     """
     rules = _built_in() if data is None else data
     chosen = rules["default"] if flavour is None else flavour

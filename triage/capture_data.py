@@ -1,4 +1,4 @@
-"""JSON data -> `Capture`: an unknown key is a warning, a wrong type an error (ruling 42)."""
+"""JSON data -> `Capture`: an unknown key is a warning, a wrong type an error."""
 
 from __future__ import annotations
 

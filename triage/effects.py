@@ -1,4 +1,4 @@
-"""Whether a command line only reads (ruling 13), decided by rules/effects.yaml.
+"""Whether a command line only reads, decided by rules/effects.yaml.
 
 A line is read-only when every command in it, nested ones too, matches a read-only form and
 nothing around it (redirections, environment, wrappers, values only a shell knows) can turn it

@@ -1,7 +1,7 @@
 """`classify`: walk the table from the top, first match wins; nothing else.
 
 The winner gives row, §N, action and retry; every further row that would have matched is listed in
-`also`, so that shadowing is visible (ruling 8).
+`also`, so that shadowing is visible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def classify(capture: Capture, table: Table | None = None, *, tier: Tier | None 
     """Decide one capture: did it fail, which row, which §N, on what evidence, what to do next.
 
     `table` is the built-in one where None. `tier` is the highest capability the caller has: a mode
-    above it gets its fallback as action (ruling 17). Total and deterministic: no network, no
+    above it gets its fallback as action. Total and deterministic: no network, no
     clock, no input raises.
     """
     if table is None:
@@ -56,7 +56,7 @@ def matching_rows(signals: Signals, table: Table) -> list[tuple[Row, list[Any]]]
 
 
 def _with_cause(signals: Signals, table: Table, row: Row) -> Row:
-    """An agent run's error names its §N by the rows that serve ordinary calls (ruling 37)."""
+    """An agent run's error names its §N by the rows that serve ordinary calls."""
     run = signals.known_agent
     if run is None or row.agent is None or row.agent.get("verdict") != "agent_error":
         return row
@@ -128,7 +128,7 @@ def _verdict(
 
 
 def _modes(signals: Signals, row: Row) -> tuple[int, ...]:
-    """The row's modes, those picked by error.code or status first (ruling 6)."""
+    """The row's modes, those picked by error.code or status first."""
     first: list[int] = []
     for path, by_value in row.modes_by.items():
         picked = _picked(signals, path, by_value)
@@ -236,7 +236,7 @@ def _action(
 
 
 def _original(signals: Signals, table: Table, row: Row) -> list[dict[str, Any]]:
-    """Where a translated message would have gone in English (ruling 28)."""
+    """Where a translated message would have gone in English."""
     if row.row != 15:
         return []
     from dataclasses import replace

@@ -1,8 +1,8 @@
 """Find the JSON that a tool meant to print in what it did print: the canonical extraction rule.
 
-`extract_envelope` returns what the seed's reference returns wherever that returns (rulings 10
-and 41); `extract` also says where the value stood and what to think of it (ruling 11). Work is
-linear in the text (ruling 12). The exceptions, all of them on purpose:
+`extract_envelope` returns what the seed's reference returns wherever that returns; `extract` also
+says where the value stood and what to think of it. Work is linear in the text. The exceptions, all
+of them on purpose:
 
 1. Nothing raises. A value nested deeper than `MAX_DEPTH` is no candidate, nor is any part of it;
    an integer of more than `MAX_DIGITS` digits becomes the `str` of its digits.
@@ -45,13 +45,13 @@ _ONE = Survey(None, candidates=1, documents=1, depth_exceeded=False)
 
 @frozen()
 class Extraction:
-    """The value found, where it stood, and how far it can be trusted (ruling 11).
+    """The value found, where it stood, and how far it can be trusted.
 
     `step` is the rule's step that decided: 2 whole text, 4 last envelope, 5 last value,
     6 nothing found. `start` and `end` are code points of the text given. `stripped` says that
     escapes were removed first; when it is false, ``json.loads(text[start:end]) == value``.
-    `fragment`: the value lies inside a broken or cut-off outer value (ruling 7). `line_bounded`:
-    it begins at a line's start and runs to a line's end, blanks and escapes apart (ruling 31).
+    `fragment`: the value lies inside a broken or cut-off outer value. `line_bounded`:
+    it begins at a line's start and runs to a line's end, blanks and escapes apart.
     `has_before`/`has_after`: more than white space and escapes stands around it.
 
     The counts are made when they are first asked for, since the choice often needs none.

@@ -40,7 +40,7 @@ _SHOWN = 20_000
 
 
 def capture_data(capture: Capture, *, raw: bool = False) -> dict[str, Any]:
-    """Return a capture as JSON data with the keys of ruling 42; secrets masked but `raw`."""
+    """Return a capture as JSON data; secrets masked but `raw`."""
     from triage.redact import mask_data
 
     data: dict[str, Any] = {"command": _command(capture, raw)}

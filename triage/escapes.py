@@ -1,6 +1,6 @@
 """Terminal escape sequences: take them out of a text, and find the way back to where they stood.
 
-What counts as an escape (ruling 10, ECMA-48):
+What counts as an escape (ECMA-48):
 
 * CSI, with private parameter bytes and intermediate bytes, ended by its final byte;
 * OSC ended by BEL or ST, on one line;
@@ -101,7 +101,7 @@ def _has_escape(text: str) -> bool:
 
 
 def strip_escapes(text: str) -> str:
-    """Return `text` without its terminal escape sequences (ruling 10); linear time, total."""
+    """Return `text` without its terminal escape sequences; linear time, total."""
     return _ESCAPE.sub("", text) if _has_escape(text) else text
 
 

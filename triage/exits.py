@@ -2,7 +2,7 @@
 
 Every status, in any of the spellings observers use, becomes one `ExitMeaning`: the plain
 0..255 status, 128+n, Python's negative signal numbers, Windows NTSTATUS values (unsigned or as
-signed 32-bit numbers), 9009 of cmd.exe, None where nobody knows (ruling 23). Signals have
+signed 32-bit numbers), 9009 of cmd.exe, None where nobody knows. Signals have
 Linux numbers wherever this runs, so one capture gets one answer on every machine.
 
 Classes, as rules name them (``exit: {class: ...}``):

@@ -37,7 +37,7 @@ def ended_by_limit(text: str) -> bool:
 def status_in(text: str) -> tuple[int | None, str]:
     """Return the exit status a harness wrote into `text` and the text without that line.
 
-    (None, text) where there is none; an unknown status is never 0 (ruling 23).
+    (None, text) where there is none; an unknown status is never 0.
     """
     for pattern in (_CODEX, _FIRST):
         match = pattern.search(text)

@@ -1,4 +1,4 @@
-"""Which values lie inside a broken one: fragments (ruling 7).
+"""Which values lie inside a broken one: fragments.
 
 A fragment is a value found inside an outer value that began as JSON and did not complete. Prose
 brackets began nothing: `[INFO]`, `[3 of 5]`, `{name}`.

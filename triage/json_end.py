@@ -16,7 +16,7 @@ _LINE_OPENER = re.compile(rf"[\n\r][ \t\ufeff]*+(?={START}|[\[{{]{RAN_OUT})")
 
 def ends_inside_value(text: str) -> bool:
     """Say whether `text` ends inside a value, as `triage.envelope.ends_mid_structure` puts it."""
-    # As given first (ruling 41): a value may hold characters that are escapes elsewhere.
+    # As given first: a value may hold characters that are escapes elsewhere.
     cut = _is_cut(text)
     if cut is None:
         clean = strip_escapes(text)

@@ -68,7 +68,7 @@ class RunJudge:
         timed_out: bool = False,
         cancelled: bool = False,
     ) -> AgentVerdict:
-        """Return the verdict; the stream has ended. An unknown status is None (ruling 23)."""
+        """Return the verdict; the stream has ended. An unknown status is None."""
         return self._judge(self._read(exit_code, stderr, timed_out, cancelled), stderr)
 
     def _read(

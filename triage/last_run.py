@@ -49,7 +49,7 @@ def remember(capture: Capture) -> bool:
 
 
 def capture_data(capture: Capture) -> dict[str, Any]:
-    """The capture in the form of ruling 42; bytes that are no UTF-8 become base64."""
+    """The capture as JSON data; bytes that are no UTF-8 become base64."""
     usual = Capture(exit_code=0)
     data: dict[str, Any] = {}
     for key in CAPTURE_KEYS:

@@ -2,7 +2,7 @@
 
 A pattern is asked of sentences in which a status number is a duration, a line, a port, a count,
 and in which a frightening word is just a word. What it finds there is no sign of a failure: 4033ms
-is no 403 (ruling 2), "the error handling section" is no error.
+is no 403, "the error handling section" is no error.
 """
 
 from __future__ import annotations

@@ -36,11 +36,11 @@ StreamSource = Any
 
 @frozen(kw_only=True)
 class Capture:
-    """One finished command-line call as its observer saw it (ruling 42).
+    """One finished command-line call as its observer saw it.
 
     `stdout`, `stderr` and `merged` are `str`, `bytes`, a path (`os.PathLike`) or an open binary
     file. `merged` is set where the observer stored both streams as one text. An unknown exit
-    status is None, never 0 (ruling 23). Times are seconds.
+    status is None, never 0. Times are seconds.
     """
 
     exit_code: int | None
@@ -69,7 +69,7 @@ class Capture:
 
 @frozen()
 class Evidence:
-    """The very bytes a verdict rests on; `start`/`end` index the stream as given (ruling 40)."""
+    """The very bytes a verdict rests on; `start`/`end` index the stream as given."""
 
     stream: str
     line: int
@@ -80,7 +80,7 @@ class Evidence:
 
 @frozen()
 class Untrusted:
-    """A command that the captured output asks for; shown, never run unless allowed (ruling 15)."""
+    """A command that the captured output asks for; shown, never run unless allowed."""
 
     field: str
     command: str

@@ -236,7 +236,7 @@ class _Document:
                 self.place("Tier"), f"tier {tier}, front matter says {front['tier']}", "correct one"
             )
         elif tier == "C" and "Fallback" not in self.found:
-            # A caller that can't do tier C has nothing else to do (seed; ruling 17).
+            # A caller that can't do tier C has nothing else to do (seed).
             self.issue(self.place("Tier"), "tier C without `**Fallback:**`", "add the line")
         if _numbers(self.found["Rows"][2]) is None:
             self.issue(

@@ -2,7 +2,7 @@
 
 Values pulled out of captured text are a stranger's words. In an argv they fill exactly one
 element; where they could become an option, a program or a script they are refused, and the action
-falls back to what its kind does without them (ruling 15).
+falls back to what its kind does without them.
 """
 
 from __future__ import annotations

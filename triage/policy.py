@@ -1,4 +1,4 @@
-"""Whether the same call may be started again, how often, after how long, and why (rulings 13, 14).
+"""Whether the same call may be started again, how often, after how long, and why.
 
 Every voice that says something of a retry becomes one `_Hint`: the row that won, the exit status,
 the envelope's error. The most cautious one decides; then the effect of the call and the budgets
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RETRY_WORDS", "Policy", "decide", "load_policy", "policy_from_data"]
 
-# Word of a row's `retry: {when: ...}` -> its meaning, the most cautious first (ambiguity A3).
+# Word of a row's `retry: {when: ...}` -> its meaning, the most cautious first.
 RETRY_WORDS: Mapping[str, str] = {
     "never": "the same call fails the same way, or must not be started again",
     "after_fix": "unchanged it fails again; reissue it once after the fix",
@@ -112,7 +112,7 @@ def decide(
 
     In the answer `may` speaks of the unchanged call, started by us; `attempts_left` counts starts
     the budget has left, also for a call that was fixed first (``may`` is then False). Total: any
-    `error`, any numbers. Source: rulings 13 and 14; ambiguities A3 to A8.
+    `error`, any numbers.
     """
     used = max(attempt, identical_failures, 1)
     if verdict == "not_failure":
@@ -187,7 +187,7 @@ def _exit_hints(exit: ExitMeaning, error: object, policy: Policy) -> list[_Hint]
         return []
     when = promise["retry"]
     if when == "depends":
-        # `retryable: true` is the answer to "it depends", not a voice against it (A8).
+        # `retryable: true` is the answer to "it depends", not a voice against it.
         if isinstance(error, Mapping) and error.get("retryable") is True:
             return []
         when = "once_if_read_only"

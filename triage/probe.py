@@ -1,7 +1,7 @@
 """The preview probe: does a page come, is it blank, does what it refers to resolve.
 
 Plain GETs within one origin, no browser; asked for after a turn of the web loop and never in batch
-use, where no page is no failure (seed 000 §3 and §4).
+use, where no page is no failure.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Child:
         try:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
         except ChildProcessError:
-            # Popen would make this 0; an unknown status is no success (ruling 23).
+            # Popen would make this 0; an unknown status is no success.
             self._popen.returncode = -1
             return None
         if pid != self.pid:
@@ -209,7 +209,7 @@ def _stdin(launch: Launch, opened: list[int]) -> int | None:
 
 
 def kind_of_stdin(launch: Launch) -> str:
-    """The word of ruling 42 for what the child reads from: null, closed, pipe, tty or file."""
+    """The capture's word for what the child reads from: null, closed, pipe, tty or file."""
     wanted = launch.stdin
     if wanted == "null":
         return "tty" if launch.pty else "null"

@@ -1,4 +1,4 @@
-"""Secrets are masked at the border: in what is printed, stored or sent, nowhere else (ruling 39).
+"""Secrets are masked at the border: in what is printed, stored or sent, nowhere else.
 
 A secret becomes ``[masked:kind]``, the text around it stays. Masking is total, deterministic and
 linear in the text, and masks once: what is masked stays as it is.

@@ -1,7 +1,7 @@
 """One command as text: a POSIX sh line and a PowerShell line, every value exactly one argument.
 
 Nothing here runs anything. Text from a capture may stand in `argv`: quoting is the only thing
-between it and a shell (ruling 15), so it is done here and nowhere else.
+between it and a shell, so it is done here and nowhere else.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
     `passthrough` True hands the output on to our own stdout and stderr, a pair to descriptors or
     objects with `write`. `effect` is what the caller knows; else rules/effects.yaml decides.
 
-    `retry` allows what rulings 13 to 17 allow. All waits together stay within `max_wait_s` (60);
+    `retry` allows what is safe (`triage.again`). All waits together stay within `max_wait_s` (60);
     `on_wait(seconds_left, why)` is called about once a second meanwhile, and with 0 when a wait is
     over. `state` remembers failures from run to run. `tier`, `table` and `classify` are those of
     the engine.

@@ -87,7 +87,7 @@ def judge_case(case: Case, verdict: Verdict) -> Outcome:
     strict = got == wanted and case.verdict == verdict.verdict
     accepted = strict or got in case.row_alt
     if case.agent is not None:
-        # An agent's stream is right when its own verdict is; its row may be any (ruling 37).
+        # An agent's stream is right when its own verdict is; its row may be any.
         strict = accepted = seen == case.agent
     return Outcome(
         case=case,

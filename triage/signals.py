@@ -92,7 +92,7 @@ class Signals:
 
     @cached_property
     def effect(self) -> Effect:
-        """Whether the call only reads: the caller's word, else rules/effects.yaml (ruling 13)."""
+        """Whether the call only reads: the caller's word, else rules/effects.yaml."""
         declared = self.capture.effect
         if declared is not None and declared != "unknown":
             return declared
@@ -127,7 +127,7 @@ class Signals:
 
     @cached_property
     def hang(self) -> bool:
-        """Ended by a limit, or silent past the caller's limit (ruling 4)."""
+        """Ended by a limit, or silent past the caller's limit."""
         capture = self.capture
         if capture.timed_out or "timeout" in self.exit.classes:
             return True

@@ -2,7 +2,7 @@
 
 `raw` is what was decoded, `text` what a reader would have seen: no byte order mark, no escapes,
 ``\\n`` for ``\\r\\n``, redrawn lines in their last state (see `triage.redraw`). Spans lead from
-both to the stream as it was given: bytes for bytes and files, code points for str (ruling 40).
+both to the stream as it was given: bytes for bytes and files, code points for str.
 
 Small clean text costs next to nothing: `text` is `raw`, and no map is made before somebody asks.
 """

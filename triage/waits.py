@@ -37,7 +37,7 @@ def told_wait(
     """Return the seconds somebody named, None where nobody did.
 
     Retry-After (`after_s` from the text, or in the `error` object) beats a reset time; of two that
-    disagree the longer counts (ruling 14). A wait above `longest_s` is no wait but a mistake.
+    disagree the longer counts. A wait above `longest_s` is no wait but a mistake.
     """
     found = error if isinstance(error, Mapping) else {}
     for told in ((after_s, _longest(found, _AFTER)), (reset_s, _longest(found, _RESET))):

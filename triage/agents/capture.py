@@ -96,7 +96,7 @@ def _from_file(source: Any, text: StreamText | None) -> Iterator[bytes]:
 
 
 def place_in_text(run: AgentRun, source: str) -> AgentRun:
-    """Return the run with its evidence in code points of `source` (ruling 40)."""
+    """Return the run with its evidence in code points of `source`."""
     if source.isascii() or not run.evidence:
         return run
     data = source.encode("utf-8", "surrogatepass")

@@ -79,7 +79,7 @@ class LineRule:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a result subtype or a terminal reason means (seed 002's map, and the reference's)."""
+    """What a result subtype or a terminal reason means (as the reference maps them)."""
 
     kind: str
     subtype: str

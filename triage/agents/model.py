@@ -1,6 +1,6 @@
 """The normalised agent run: what any agent CLI's stream says, in one set of words.
 
-`AgentRun` is the reading of a stream, `AgentVerdict` the judgement of it (ruling 21). Both are
+`AgentRun` is the reading of a stream, `AgentVerdict` the judgement of it. Both are
 frozen and bounded: a gigabyte of events ends in a few kilobytes here.
 """
 
@@ -25,7 +25,7 @@ class RunEvidence:
     """One thing the stream showed: its kind, where it stood, and the start of its text.
 
     `line` counts from 1; `start` and `end` are offsets of the line in the stream as given (bytes
-    for bytes, code points for str, ruling 40).
+    for bytes, code points for str).
     """
 
     kind: str
@@ -39,9 +39,9 @@ class RunEvidence:
 class AgentRun:
     """One agent run, read from its stream; what the table's `agent:` conditions look at.
 
-    Counts are of the whole stream. An unknown exit status is None, never 0 (ruling 23). Texts are
+    Counts are of the whole stream. An unknown exit status is None, never 0. Texts are
     cut to a few thousand characters. `early_stop` is the last mapped reason why the loop ended the
-    run itself; an unmapped reason never erases it (ruling 21).
+    run itself; an unmapped reason never erases it.
     """
 
     format: str
@@ -150,10 +150,10 @@ class AgentRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentVerdict:
-    """The judgement of one agent run (ruling 21); `rule` is the table row that decided it.
+    """The judgement of one agent run; `rule` is the table row that decided it.
 
     `rule` is None for `nonzero_exit`: no row of the agent chapter took the run, so the rest of the
-    table says what the status means (ruling 37). `cause` is what the rows for ordinary calls make
+    table says what the status means. `cause` is what the rows for ordinary calls make
     of the error's text: {rule, row, mode, modes, title}.
     """
 

@@ -27,9 +27,9 @@ def derive(
 ) -> tuple[str, bool]:
     """Return (subtype, is_error); pure and total.
 
-    Cancel beats a hard error beats an early stop beats a cut stream (ruling 21). `hard_error` and
+    Cancel beats a hard error beats an early stop beats a cut stream. `hard_error` and
     `early_stop` are the subtypes these would give. Only `success` and `cancelled` are no error,
-    as in the source of the rule (seed 002).
+    as in the source of the rule.
     """
     if verdict == "ok":
         subtype = "success"
@@ -62,7 +62,7 @@ class DecidingRow(Protocol):
 
 
 def agent_block(run: AgentRun, row: DecidingRow, signals: object = None) -> dict[str, Any]:
-    """Return the `agent` object of an ordinary verdict, whichever row won (ruling 37)."""
+    """Return the `agent` object of an ordinary verdict, whichever row won."""
     if row.agent is None:
         return conclude(run, None).to_dict()
     return conclude(run, row.agent, rule=row.id, title=row.title).to_dict()

@@ -42,7 +42,7 @@ class EventReader:
             # The bare word, where no rule found a message.
             self.fail(self.error_reason)
         if self.failed and not self.stopped:
-            # An error that no early stop and no cancel explains: it beats them (ruling 21).
+            # An error that no early stop and no cancel explains: it beats them.
             hard = self.native_subtype == "error"
             self.tally.hard_error = "error" if hard else "error_during_execution"
         if known:

@@ -81,7 +81,7 @@ class Tally:
     # -- what an effect calls ------------------------------------------------------------------
 
     def say(self, text: str, *, delta: bool = False) -> None:
-        """Count one assistant text; blank is none, fragments in a row are one (ruling 20)."""
+        """Count one assistant text; blank is none, fragments in a row are one."""
         if blank(text):
             return
         self._said = True

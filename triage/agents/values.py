@@ -74,7 +74,7 @@ def glued_object(data: bytes) -> dict[str, Any] | None:
     """Return the object that ends a line which began as text (stderr without a line feed).
 
     Only one that runs to the end: a line may quote an event. What is found inside a broken value is
-    a fragment and no evidence (ruling 7), hence the look at what stands before it. The caller has
+    a fragment and no evidence, hence the look at what stands before it. The caller has
     to know the event, since an error message may end in JSON, too.
     """
     text = _clean(data)
@@ -115,7 +115,7 @@ def completed(text: str) -> Any:
     """Return the value that `text` begins, with what is missing at its end closed; else `ABSENT`.
 
     For lines over the cap: the stream had the rest, we did not keep it. Never for a stream that
-    ends in the middle of a line, where the rest does not exist (ruling 7).
+    ends in the middle of a line, where the rest does not exist.
     """
     stack: list[str] = []
     comma: tuple[int, str] = (0, "")
@@ -191,7 +191,7 @@ def find(value: Any, path: Path) -> Any:
 
 
 def blank(text: str) -> bool:
-    """Return whether a reader sees nothing (ruling 20: white space is no text)."""
+    """Return whether a reader sees nothing (white space is no text)."""
     return not text or not text.strip(_INVISIBLE + " \t\r\n").strip()
 
 

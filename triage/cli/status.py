@@ -1,4 +1,4 @@
-"""Exit statuses of `triage` itself, documented and frozen (ruling 36)."""
+"""Exit statuses of `triage` itself, documented and frozen."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from triage.outcome import How
 
 __all__ = ["MOST_STARTS", "Again", "next_start"]
 
-# Ruling 14: three starts in all, whatever a table says.
+# Three starts in all, whatever a table says.
 MOST_STARTS = 3
 
 _UNCHANGED: dict[str, How] = {

@@ -186,7 +186,7 @@ def _agent_case(path: Path, source: Source) -> Case:
     ok = data["expected_verdict"] == "ok"
     fields = {key: data[key] for key in ("exit_code", "stderr", "timed_out") if key in data}
     fields["stdout"] = data["stdout"] if "stdout" in data else jsonl(data.get("stdout_jsonl", ()))
-    # Ruling 37: an agent's error at exit 0 is row 2; other statuses may be any row's.
+    # An agent's error at exit 0 is row 2; other statuses may be any row's.
     row = None if ok else 2
     return Case(
         id=f"agents/{name}",

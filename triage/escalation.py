@@ -52,7 +52,7 @@ def capture_data(capture: Capture, *, raw: bool = False) -> dict[str, Any]:
         key, value = _stream(name, source, raw)
         data[key] = value
         if key == "merged_b64":
-            # Ruling 42 has no such key; a boolean says that stdout holds both.
+            # A capture has no such key; a boolean says that stdout holds both.
             data |= {"merged": True, "stdout_b64": data.pop(key)}
     for name in ("pipestatus", "truncated", "previous"):
         items = [

@@ -1,6 +1,6 @@
 """Text in another language, led back to its English original by the system's message catalogues.
 
-Ruling 28: a message is foreign when a known translation stands in it, not because of its letters.
+A message is foreign when a known translation stands in it, not because of its letters.
 The catalogues of the tools that fail most often are searched for pieces of the last lines; the
 language is settled first, from libc's texts or the first domain that knows one, then each line is
 translated back with that language's catalogues alone. Nothing is read for plainly English text.

@@ -1,6 +1,6 @@
 """What a capture shows, derived lazily: nothing is computed that no row asks for.
 
-Rulings 26-28 and 40-42 say what each signal means. A `Signals` belongs to one classification in
+A `Signals` belongs to one classification in
 one thread; it is the only mutable object between a capture and its verdict.
 """
 

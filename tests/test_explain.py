@@ -22,9 +22,43 @@ def test_each_row_above_the_winner_says_what_it_lacks(name: str) -> None:
     said = explain_capture(CAPTURES[name], load_table())
     *above, last = said["rows"]
     assert (last["rule"], last["matched"]) == (said["verdict"]["rule"], True)
-    assert all(row["because"].startswith("not: ") for row in above if not row["matched"])
+    # Each capture is another walk: what is missing, what is different, what rules a row out.
+    starts = ("no ", "exit status ", "ruled out by ")
+    assert all(row["because"].startswith(starts) for row in above if not row["matched"])
 
 
 def test_each_condition_of_the_table_has_words() -> None:
     table = load_table()
-    assert all(describe(row.when, table) for row in table)
+    for row in table:
+        said = describe(row.when, table)
+        assert said and not any(mark in said for mark in ("[[", "['", "True", "None")), row.id
+
+
+def because(capture: Capture, rule: str) -> str:
+    rows = explain_capture(capture, load_table())["rows"]
+    return str(next(row["because"] for row in rows if row["rule"] == rule))
+
+
+def test_a_pattern_is_shown_as_a_text_that_it_finds() -> None:
+    said = because(CAPTURES["not found"], "tty-refused-display")
+    assert said.startswith('no text like "cannot open display" (or ')
+    assert said.endswith(" in stderr or stdout")
+
+
+def test_a_status_a_command_and_an_exclusion_say_what_there_is_instead() -> None:
+    assert because(CAPTURES["not found"], "search-found-nothing") == "exit status 127, not 1"
+    assert because(CAPTURES["not found"], "not-found-inside") == "ruled out by exit status 127"
+    assert because(Capture(exit_code=1, stderr="x\n"), "search-found-nothing") == (
+        "no command was noted"
+    )
+
+
+def test_near_is_what_not_every_call_has() -> None:
+    near = {
+        row["rule"]
+        for row in explain_capture(CAPTURES["hang"], load_table())["rows"]
+        if row["near"] and not row["matched"]
+    }
+    assert "hang-password" in near and "search-found-nothing" not in near
+    plain = explain_capture(CAPTURES["plain"], load_table())["rows"]
+    assert sum(row["near"] for row in plain) < 12

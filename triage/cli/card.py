@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from triage.cli.output import Terminal
 
-__all__ = ["print_card"]
+__all__ = ["print_card", "print_explanation"]
 
 _STYLES = {
     "failure": "bold red",
@@ -59,6 +59,29 @@ def print_card(data: dict[str, Any], stream: TextIO | None = None) -> None:
         _field(terminal, "read", f"triage show {data['mode']}")
     for warning in data["warnings"]:
         _field(terminal, "warning", warning)
+
+
+def print_explanation(report: dict[str, Any], all_rows: bool) -> None:
+    """Print for a person what `triage.explain` found; without `all_rows` what came near."""
+    from rich.text import Text
+
+    terminal = Terminal(sys.stdout)
+    verdict = report["verdict"]
+    head = Text(_WORDS[verdict["verdict"]], style=_STYLES[verdict["verdict"]])
+    head.append(f"  {verdict['title']}", style="bold")
+    terminal.print(head)
+    place = f"row {verdict['row']}" if verdict["row"] else "no row"
+    mode = f", §{verdict['mode']}" if verdict["mode"] else ""
+    _field(terminal, "where", f"{place}{mode}, rule {verdict['rule']}")
+    above = [step for step in report["rows"] if not step["matched"]]
+    shown = [step for step in above if all_rows or step["near"]]
+    near = "" if all_rows else f", {len(shown) or 'none'} of them near it (--all shows all)"
+    _field(terminal, "above", f"{len(above)} rules were asked before this one{near}")
+    for step in shown:
+        number = "-" if step["row"] is None else step["row"]
+        line = Text(f"  {number:>2}  {step['rule']:<28} ")
+        line.append(step["because"], style="dim")
+        terminal.print(line)
 
 
 def _field(terminal: Terminal, name: str, text: str) -> None:

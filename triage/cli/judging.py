@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from triage.cli import options as opt
-from triage.cli.output import finish, guarded, machine_wanted, say, say_json
+from triage.cli.output import finish, guarded, machine_wanted, say_json
 from triage.cli.verdicts import Showing, allowed_tier, judge
 from triage.errors import CaptureError, UsageError
 from triage.model import Capture
@@ -115,8 +115,6 @@ def _explain(
         if machine_wanted(json):
             say_json(report)
             continue
-        for step in report["rows"]:
-            if all_rows or step["matched"] or step["near"]:
-                mark = "*" if step["matched"] else " "
-                say(f"{mark} {step['chapter']:<22} {step['rule']:<28} {step['because']}")
-        say(f"=> {report['verdict']['verdict']} by {report['verdict']['rule']}")
+        from triage.cli.card import print_explanation
+
+        print_explanation(report, all_rows)

@@ -235,6 +235,9 @@ def test_json_may_be_asked_for_by_the_environment(
     monkeypatch.setenv("TRIAGE_FORMAT", "json")
     assert cli("classify", stdin=ndjson(MISSING)).data["row"] == 4
     assert cli("show", "10").data["mode"] == 10
+    # A format asked for in words outranks it.
+    assert cli("classify", "--line", stdin=ndjson(MISSING, "{")).out.startswith("failure row=4 ")
+    assert cli("run", "--line", "--no-state", "--", "true").out == ""
 
 
 def test_odd_captures_are_printed_as_json_all_the_same(
@@ -268,12 +271,14 @@ def test_odd_captures_are_printed_as_json_all_the_same(
         ((NOTHING_KNOWN, MISSING, EITHER), 82),
         ((MISSING, "no JSON", FOUND_NOTHING), 3),
         (("no JSON", MISSING), 3),
+        (("{", "[1]", '{"exit_code": "one"}'), 2),
     ],
 )
 def test_exit_code_tells_the_verdict(cli: Cli, captures: tuple[Any, ...], status: int) -> None:
     assert cli("classify", "--exit-code", "--json", stdin=ndjson(*captures)).status == status
     without = cli("classify", "--json", stdin=ndjson(*captures)).status
-    assert without == (3 if status == 3 else 0)
+    assert without == (status if status in (2, 3) else 0)
+    assert cli(stdin=ndjson(*captures)).status == without
 
 
 @pytest.mark.parametrize("words", [(), ("classify", "--json")])
@@ -290,6 +295,24 @@ def test_a_bad_line_is_reported_with_its_number_and_stops_nothing(
     assert {error["error"]["code"] for error in errors} == {"CAPTURE_INVALID"}
     assert "key `exit_code`: got the string 'one', wanted integer or null" in got.err
     assert len(got.err.splitlines()) == 4
+
+
+@pytest.mark.parametrize("form", [(), ("--line",)], ids=["human", "line"])
+def test_what_people_read_has_no_json_for_a_bad_line(cli: Cli, form: tuple[str, ...]) -> None:
+    got = cli("classify", *form, stdin=ndjson(MISSING, "no JSON", MISSING))
+    assert got.status == ExitStatus.PARTIAL
+    assert "{" not in got.out and got.out.count("command-not-found") == 2
+    assert got.err.startswith("triage: stdin:2: not JSON: ")
+
+
+@pytest.mark.parametrize("verb", [("classify", "--exit", "1"), ("run",)])
+def test_two_formats_at_once_are_refused(cli: Cli, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    made = tmp_path / "made"
+    words = ("--", "touch", str(made)) if verb == ("run",) else ()
+    got = cli(*verb, "--json", "--line", *words)
+    assert (got.status, got.error["code"]) == (ExitStatus.USAGE, "ARG_ERROR")
+    assert got.err == "triage: --json --line: two formats at once; ask for one of them\n"
+    assert not made.exists()
 
 
 def test_an_unknown_key_is_a_warning(cli: Cli) -> None:
@@ -400,7 +423,7 @@ def test_bare_triage_takes_one_object_over_many_lines(cli: Cli) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "no JSON at all", "{", '{"exit_code": ', "null", "7"])
 def test_bare_triage_says_what_it_can_not_read(cli: Cli, text: str) -> None:
     got = cli(stdin=text)
-    assert got.status == ExitStatus.PARTIAL
+    assert got.status == ExitStatus.USAGE == cli("classify", stdin=text).status
     assert got.error["code"] == "CAPTURE_INVALID"
 
 

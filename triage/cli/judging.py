@@ -62,13 +62,15 @@ def classify(
     }  # fmt: skip
 
     def work() -> int:
+        opt.one_format(json, line)
         capture = opt.flag_capture(flags)
         if capture is not None and files:
             raise UsageError(
                 files[0], "both flags and files", "give one capture by flags, or files"
             )
         captures = iter([capture]) if capture is not None else opt.captures_in(files or [])
-        how = Showing(machine_wanted(json), line, exit_code, audit, allowed_tier(tier))
+        machine = machine_wanted(json) and not line
+        how = Showing(machine, line, exit_code, audit, allowed_tier(tier))
         return judge(captures, opt.table_for(rules), how)
 
     finish(guarded(json, work))

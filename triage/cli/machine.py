@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from triage.border import dump, error_envelope, masked_verdict
 from triage.cache import load_table
-from triage.cli.status import ExitStatus
+from triage.cli.status import ExitStatus, read_status
 from triage.engine import classify
 from triage.errors import CaptureError, RuleError
 from triage.intake import captures_of
@@ -24,7 +24,8 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
     """Classify every capture of `source` in order; returns the exit status.
 
     A capture that can't be read gives an error envelope on its line and a message on stderr, and
-    stops nothing. A broken rule file gives one error envelope and nothing else.
+    stops nothing; the status is 2 where none could be read. A broken rule file gives one error
+    envelope and nothing else.
     """
     try:
         table = load_table(overlays=find_overlays())
@@ -34,14 +35,15 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
         return ExitStatus.RULES
     patterns_from(lambda: table.section("secrets"))
     audit = os.environ.get("TRIAGE_AUDIT")
-    status = ExitStatus.OK
+    good = bad = 0
     try:
         for item in captures_of(source, "stdin"):
             if isinstance(item, CaptureError):
                 _write(out, dump(error_envelope(item, "CAPTURE_INVALID")))
                 err.write(f"triage: {item}\n")
-                status = ExitStatus.PARTIAL
+                bad += 1
             else:
+                good += 1
                 verdict = classify(item, table)
                 _write(out, dump(masked_verdict(verdict)))
                 if audit:
@@ -50,7 +52,7 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
     except BrokenPipeError:
         # The reader has what it wanted; a half-closed pipe is no error of ours.
         return ExitStatus.OK
-    return status
+    return read_status(good, bad)
 
 
 def _record(path: str, verdict: Verdict, capture: Capture, err: TextIO) -> None:

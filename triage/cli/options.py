@@ -30,6 +30,7 @@ __all__ = [
     "existing_file",
     "exit_status",
     "flag_capture",
+    "one_format",
     "record_audit",
     "table_for",
 ]
@@ -128,6 +129,12 @@ def exit_status(text: str) -> int | None:
             "give a number such as 127, -9 or 0xC0000005",
         ) from None
     return code if len(text) <= 40 else 1 << 62
+
+
+def one_format(json: bool, line: bool) -> None:
+    """Refuse two formats at once; raises `UsageError`."""
+    if json and line:
+        raise UsageError("--json --line", "two formats at once", "ask for one of them")
 
 
 def _effect(text: str | None) -> Any:

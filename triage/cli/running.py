@@ -84,12 +84,14 @@ def run(
     }  # fmt: skip
     if limit_bytes is not None:
         fields["limit_bytes"] = limit_bytes
+    guarded(json, lambda: opt.one_format(json, line))
+    machine = machine_wanted(json) and not line
     outcome = guarded(
         json,
         lambda: _run(command, fields, env or [], effect, capture, raw, no_state, audit, tier, rules,
-                     machine_wanted(json)),
+                     machine),
     )  # fmt: skip
-    if machine_wanted(json):
+    if machine:
         say_json(outcome.to_dict())
     elif outcome.verdict.verdict != "not_failure" or len(outcome.attempts) > 1:
         _tell(outcome, line)

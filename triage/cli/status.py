@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["AGENT_STATUS", "MEANINGS", "VERDICT_STATUS", "ExitStatus"]
+__all__ = ["AGENT_STATUS", "MEANINGS", "VERDICT_STATUS", "ExitStatus", "read_status"]
 
 
 class ExitStatus(IntEnum):
@@ -54,3 +54,10 @@ AGENT_STATUS = {
     "agent_error": ExitStatus.AGENT_ERROR,
     "nonzero_exit": ExitStatus.AGENT_NONZERO_EXIT,
 }
+
+
+def read_status(good: int, bad: int) -> ExitStatus:
+    """The status of a verb that read so many captures and could not read so many others."""
+    if not bad:
+        return ExitStatus.OK
+    return ExitStatus.PARTIAL if good else ExitStatus.USAGE

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from triage.border import dump, error_envelope, line_of, masked_verdict
 from triage.cli.inputs import captures_in, record_audit, table_for
 from triage.cli.output import machine_wanted, notice, reader_gone, say, say_json, told
-from triage.cli.status import VERDICT_STATUS, ExitStatus
+from triage.cli.status import VERDICT_STATUS, ExitStatus, read_status
 from triage.engine import classify
 from triage.errors import CaptureError, TriageError, UsageError
 from triage.model import Capture, Verdict
@@ -50,27 +50,30 @@ def classify_files(files: list[str], *, json: bool) -> int:
 def judge(captures: Iterator[Capture | CaptureError], table: Table, how: Showing) -> int:
     """Print one verdict for each capture; returns the exit status.
 
-    One capture that can't be read is raised as `CaptureError`; one of several is reported on its
-    line and stops nothing.
+    One capture that can't be read is raised as `CaptureError`; one of several is reported with its
+    line and stops nothing: on stderr, and in JSON also in its place on stdout.
     """
     first_two = list(islice(captures, 2))
     single = len(first_two) == 1
-    status = int(ExitStatus.OK)
+    good = bad = 0
+    worst = ExitStatus.OK
     for item in chain(first_two, captures):
         if isinstance(item, CaptureError):
             if single:
                 raise item
-            say(dump(error_envelope(item, "CAPTURE_INVALID")))
+            if how.machine:
+                say(dump(error_envelope(item, "CAPTURE_INVALID")))
             notice(str(item))
-            status = ExitStatus.PARTIAL
+            bad += 1
             continue
+        good += 1
         verdict = classify(item, table, tier=how.tier)
         _show(verdict, single, how)
         if how.audit:
             record_audit(how.audit, verdict, item.command, item.exit_code)
-        if how.exit_code and status != ExitStatus.PARTIAL:
-            status = max(status, VERDICT_STATUS[verdict.verdict])
-    return status
+        if how.exit_code:
+            worst = max(worst, VERDICT_STATUS[verdict.verdict])
+    return read_status(good, bad) or worst
 
 
 def allowed_tier(text: str | None) -> Any:

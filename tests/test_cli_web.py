@@ -50,6 +50,25 @@ def test_a_preview_error_ends_with_95_and_names_check_url_and_status(
     assert "blank" in out
 
 
+def test_the_count_of_what_resolves_speaks_only_of_what_was_looked_at(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    linked = html("<p>hi<link rel=stylesheet href=/a.css><script src=/b.js></script>")
+    foreign = html("<p>hi<script src=https://elsewhere.example/c.js></script>")
+    pages = {"/": WORDS, "/linked": linked, "/foreign": foreign, "/b.js": js("go()")}
+    with Site(pages) as site:
+        said = [
+            run(capsys, "probe", site.url + path)[1].splitlines()[-1].strip()
+            for path in ("", "linked", "foreign", "nowhere")
+        ]
+    assert said == [
+        "it refers to no file",
+        "1 of 2 files it refers to resolve",
+        "no file it refers to was checked; 1 not fetched (other origin)",
+        "there was no page to read, so nothing it refers to was checked",
+    ]
+
+
 def test_json_is_the_envelope_and_stderr_the_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html("")}) as site:
         status, out, err = run(capsys, "probe", site.url, "--json")

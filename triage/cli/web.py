@@ -79,10 +79,23 @@ def _print(result: Any) -> None:
         say(mask(f"  {name}: {check.url}: {status}: {check.detail}"))
     if len(failed) > 20:
         say(f"  … and {len(failed) - 20} more")
-    assets = sum(check.check == "asset" and check.ok for check in result.checks)
-    say(f"  {assets} of what it refers to resolved, {result.skipped_count} not fetched")
+    say(f"  {_parts(result)}")
     for warning in result.warnings:
         say(mask(f"  warning: {warning}"))
+
+
+def _parts(result: Any) -> str:
+    """What became of the files that the page refers to, where there was a page to read them in."""
+    if not any(check.check == "blank" for check in result.checks):
+        return "there was no page to read, so nothing it refers to was checked"
+    files = [check for check in result.checks if check.kind is not None]
+    good = sum(check.ok for check in files)
+    said = f"{good} of {len(files)} files it refers to resolve" if files else "it refers to no file"
+    if not result.skipped_count:
+        return said
+    reasons = sorted({item["reason"].replace("_", " ") for item in result.skipped})
+    said = said if files else "no file it refers to was checked"
+    return f"{said}; {result.skipped_count} not fetched ({', '.join(reasons)})"
 
 
 def audit(

@@ -109,3 +109,9 @@ def test_importing_the_package_does_not_import_subprocess() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout == b"False\n"
     assert inspect.getdoc(subprocess_run)
+
+
+def test_a_hangup_is_told_from_a_status_that_nobody_had() -> None:
+    done = subprocess_run(["sh", "-c", "kill -HUP $$"], capture_output=True)
+    assert done.returncode == -1
+    assert (done.capture.exit_code, done.verdict.rule) == (129, "killed")

@@ -53,7 +53,7 @@ def lines_of(path: Path) -> int:
 
 
 def test_the_four_observables_of_a_failure() -> None:
-    outcome = run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    outcome = run(["sh", "-c", "echo out; echo err >&2; exit 3"], retry=False)
     (capture,) = outcome.captures
     assert (capture.exit_code, capture.stdout, capture.stderr) == (3, b"out\n", b"err\n")
     assert capture.timed_out is False
@@ -267,12 +267,16 @@ def test_a_wait_that_was_called_for_is_waited_and_told() -> None:
     assert 0 < heard[0][0] <= 0.2
     assert heard[0][1] == "the limit passes with time"
     assert heard[-1][0] == 0.0
+    assert outcome.done.startswith("started 2 times (start 2 unchanged after 0.2 s); ")
 
 
 def test_a_wait_past_the_callers_limit_is_not_begun() -> None:
     outcome = run(["true"], effect="read_only", classify=verdicts(LIMITED), max_wait_s=5)
     assert len(outcome.attempts) == 1
-    assert outcome.done == "started once; a wait of 7 s is more than the 5 s allowed"
+    assert outcome.done == (
+        "started once, not again: a wait of 7 s is more than the 5 s allowed; "
+        "left to the caller: the limit passes with time"
+    )
 
 
 def test_three_starts_are_the_most_whatever_is_allowed() -> None:
@@ -290,10 +294,44 @@ def test_the_engine_itself_stops_after_two_failures_alike() -> None:
     assert "repeated" in outcome.verdict.flags
 
 
+def test_a_read_only_failure_that_no_row_explains_is_started_once_more_after_a_second() -> None:
+    outcome = run(["sh", "-c", "echo odd >&2; exit 3"], effect="read_only")
+    first, second = outcome.attempts
+    assert first.verdict.flags == ("unclassified",)
+    assert (second.how, second.waited_s) == ("again", 1.0)
+    assert outcome.verdict.flags == ("unclassified", "repeated")
+    assert outcome.verdict.action.kind == "escalate"
+    assert outcome.done.startswith("started 2 times (start 2 unchanged after 1 s); the second")
+
+
+def test_a_second_start_that_does_not_fail_the_same_way_is_no_repeat(tmp_path: Path) -> None:
+    once = f"[ -e {tmp_path}/seen ] && {{ echo fine; exit $0; }}; touch {tmp_path}/seen; exit 3"
+    succeeded = run(["sh", "-c", once, "0"], effect="read_only")
+    assert [a.capture.exit_code for a in succeeded.attempts] == [3, 0]
+    assert succeeded.verdict.verdict == "not_failure"
+    assert "repeated" not in succeeded.verdict.flags
+    (tmp_path / "seen").unlink()
+    failed_otherwise = run(["sh", "-c", once, "127"], effect="read_only")
+    assert [a.capture.exit_code for a in failed_otherwise.attempts] == [3, 127]
+    assert failed_otherwise.verdict.rule != failed_otherwise.attempts[0].verdict.rule
+    assert "repeated" not in failed_otherwise.verdict.flags
+
+
+def test_a_hangup_is_told_from_a_status_that_nobody_had() -> None:
+    outcome = run(["sh", "-c", "kill -HUP $$"], effect="read_only")
+    assert (outcome.captures[0].exit_code, outcome.exit_status) == (129, 129)
+    assert outcome.verdict.rule == "killed"
+
+
 def test_no_retry_means_none() -> None:
     outcome = run(["sleep", "600"], effect="read_only", timeout_s=0.2, retry=False)
     assert len(outcome.attempts) == 1
-    assert outcome.done == "started once; retries are switched off"
+    # The verdict says yes to one more start, so the reason must not read like a no to it.
+    assert outcome.verdict.retry.may
+    assert outcome.verdict.retry.why == outcome.done
+    assert outcome.done.startswith(
+        "started once, not again: retries are switched off; left to the caller: "
+    )
 
 
 def test_every_row_starts_a_call_that_may_change_things_exactly_once(

@@ -22,6 +22,7 @@ from triage.watch import Limits, Observed, observe
 __all__ = ["Started", "start_once"]
 
 TIMED_OUT = 124
+_HANGUP = 129
 
 
 @frozen(kw_only=True)
@@ -133,7 +134,8 @@ def _capture(seen: Observed, known: Mapping[str, Any]) -> Capture:
     )
     sources: dict[str, Any] = {name: kept.source for name, kept in seen.streams.items()}
     return Capture(
-        exit_code=seen.exit_code,
+        # A -1 would be read as "no status": others write it so.
+        exit_code=_HANGUP if seen.exit_code == -1 else seen.exit_code,
         timed_out=seen.ended_by in ("limit", "idle"),
         duration_s=round(seen.duration_s, 6),
         silent_s=round(seen.silent_s, 6),

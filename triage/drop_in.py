@@ -69,7 +69,8 @@ def _capture(
     merged = kwargs.get("stderr") == subprocess.STDOUT and stdout is not None
     cwd = kwargs.get("cwd")
     return Capture(
-        exit_code=exit_code,
+        # Python's -1 is SIGHUP; from other observers it means that there was no status.
+        exit_code=129 if exit_code == -1 and os.name == "posix" else exit_code,
         command=_command(
             popenargs[0] if popenargs else kwargs.get("args"), bool(kwargs.get("shell"))
         ),

@@ -52,6 +52,8 @@ def matching_rows(signals: Signals, table: Table) -> list[tuple[Row, list[Any]]]
         found: list[Any] = []
         if table.matcher.holds(row.when, signals, found):
             matches.append((row, found))
+            if len(matches) == 1 and row.verdict == "not_failure":
+                signals.fine = True
     return matches or [(table.last_resort, [])]
 
 
@@ -95,7 +97,6 @@ def _verdict(
     effect = signals.effect
     captured = _captured(signals, table, row)
     retry = _retry(signals, table, row, effect, captured)
-    repeated = signals.repeats
     action = _action(signals, table, row, effect, captured, retry, mode, tier)
     extraction = extraction_of(signals)
     original = _original(signals, table, row)
@@ -117,7 +118,7 @@ def _verdict(
         evidence=evidence_of(signals, table, found) or last_words(signals, row),
         payload=extraction["value"] if extraction else None,
         extraction=extraction["facts"] if extraction else None,
-        flags=flags_of(signals, row, repeated),
+        flags=flags_of(signals, row),
         also=(*original, *(_also(other) for other in others)),
         doc=f"rules/modes/{mode.doc}" if mode else None,
         warnings=tuple(signals.warnings),
@@ -163,7 +164,7 @@ def _captured(signals: Signals, table: Table, row: Row) -> dict[str, str]:
         for pid in pids:
             for stream in streams_of("any", signals):
                 start, end = window_of("all", stream.text)
-                hit = table.matcher.groups(pid, stream.text, start, end)
+                hit = table.matcher.groups(pid, stream.text, start, end, signals)
                 if hit and name not in values:
                     values[name] = hit[:_LONGEST_CAPTURED]
     return values

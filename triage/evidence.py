@@ -28,7 +28,9 @@ def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[E
     for stream, start, end, pid in found[:_MOST_EVIDENCE]:
         raw = pid == RAW
         if pid >= 0:
-            spans = table.matcher.find_all(pid, stream.text, start, len(stream.text), _MOST_FOUND)
+            spans = table.matcher.find_all(
+                pid, stream.text, start, len(stream.text), _MOST_FOUND, signals
+            )
             if spans:
                 start, end = spans[-1]
         text = stream.raw if raw else stream.text
@@ -93,7 +95,7 @@ def extraction_of(signals: Signals) -> dict[str, Any] | None:
 
 
 
-def flags_of(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
+def flags_of(signals: Signals, row: Row) -> tuple[str, ...]:
     flags = list(row.flags)
     capture = signals.capture
     if signals.hang:
@@ -110,7 +112,7 @@ def flags_of(signals: Signals, row: Row, repeated: int) -> tuple[str, ...]:
         flags.append("undecodable")
     if capture.truncated:
         flags.append("truncated")
-    if repeated:
+    if row.verdict == "failure" and signals.repeats_of(row.id):
         flags.append("repeated")
     return tuple(dict.fromkeys(flags))
 

@@ -142,7 +142,7 @@ class _Run:
             self._start(step)
             step = self._next()
         last = self.attempts[-1]
-        done = f"{_told(self.attempts)}; {step}"
+        done = _done(self.attempts, step)
         verdict = replaced(last.verdict, retry=replaced(last.verdict.retry, why=done))
         signum = self.interrupts.first if self.interrupts is not None else None
         return Outcome(
@@ -250,19 +250,22 @@ class _Run:
         return self.interrupts is not None and self.interrupts.first is not None
 
 
-def _told(attempts: Sequence[Attempt]) -> str:
-    """How often it was started, and how."""
-    words = {
-        "bundle": "inside the non-interactive bundle",
-        "wait": "after a wait",
-        "env": "with other variables",
-        "again": "unchanged",
-        "first": "",
-    }
+def _done(attempts: Sequence[Attempt], why_not: str) -> str:
+    """How often it was started, how, and why not more often.
+
+    Where the table would allow one more start, that stays true for the caller and is said too.
+    """
+    words = {"bundle": "inside the non-interactive bundle", "env": "with other variables",
+             "wait": "unchanged", "again": "unchanged", "first": ""}  # fmt: skip
     more = [
         f"start {attempt.number} {words[attempt.how]}"
-        + (f" ({attempt.waited_s:g} s later)" if attempt.waited_s else "")
+        + (f" after {attempt.waited_s:g} s" if attempt.waited_s else "")
         for attempt in attempts[1:]
     ]
-    times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
-    return f"started {times}" + (f" ({', '.join(more)})" if more else "")
+    told = "started once" if len(attempts) == 1 else f"started {len(attempts)} times"
+    if more:
+        told += f" ({', '.join(more)})"
+    retry = attempts[-1].verdict.retry
+    if retry.may and why_not != retry.why:
+        return f"{told}, not again: {why_not}; left to the caller: {retry.why}"
+    return f"{told}; {why_not}"

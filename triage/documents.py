@@ -57,27 +57,34 @@ def mode_examples(table: Table, cases: Sequence[Case]) -> dict[int, dict[str, An
 
     Only cases count that the table gets right and whose label puts the mode first.
     """
-    best: dict[int, tuple[tuple[int, str], dict[str, Any]]] = {}
+    candidates: dict[int, list[tuple[int, str, Case, str]]] = {}
     for case in cases:
         if case.synthetic or not case.modes or case.capture.command is None:
             continue
+        if excerpt := _excerpt(case):
+            length = len(excerpt) + len(str(case.capture.command))
+            candidates.setdefault(case.modes[0], []).append((length, case.id, case, excerpt))
+    return {
+        mode: example
+        for mode, found in sorted(candidates.items())
+        if (example := _first_right(table, sorted(found, key=lambda item: item[:2]))) is not None
+    }
+
+
+def _first_right(
+    table: Table, candidates: Sequence[tuple[int, str, Case, str]]
+) -> dict[str, Any] | None:
+    """The shortest one that the table gets right; the longer ones are never asked."""
+    for _, _, case, excerpt in candidates:
         outcome = judge_case(case, classify(case.capture, table))
-        excerpt = _excerpt(case)
-        if not (outcome.accepted and outcome.mode_best and excerpt):
-            continue
-        rank = (len(excerpt) + len(str(case.capture.command)), case.id)
-        mode = case.modes[0]
-        if mode not in best or rank < best[mode][0]:
-            best[mode] = (
-                rank,
-                {
-                    "case_id": f"{case.chapter}/{case.id}",
-                    "command": case.capture.command,
-                    "exit_code": case.capture.exit_code,
-                    "excerpt": excerpt,
-                },
-            )
-    return {mode: example for mode, (_, example) in sorted(best.items())}
+        if outcome.accepted and outcome.mode_best:
+            return {
+                "case_id": f"{case.chapter}/{case.id}",
+                "command": case.capture.command,
+                "exit_code": case.capture.exit_code,
+                "excerpt": excerpt,
+            }
+    return None
 
 
 def _excerpt(case: Case) -> str:

@@ -23,7 +23,7 @@ __all__ = ["RETRY_WORDS", "Policy", "decide", "load_policy", "policy_from_data"]
 # Word of a row's `retry: {when: ...}` -> its meaning, the most cautious first.
 RETRY_WORDS: Mapping[str, str] = {
     "never": "the same call fails the same way, or must not be started again",
-    "after_fix": "unchanged it fails again; reissue it once after the fix",
+    "after_fix": "unchanged it fails again",
     "once_if_read_only": "one more start after a second, if the call changes nothing",
     "with_backoff": "explicitly retryable: up to the budget, each wait twice the last",
     "after_wait": "explicitly retryable after a wait: the given one, else a minute",

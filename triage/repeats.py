@@ -1,4 +1,4 @@
-"""A short memory of failures: the same call that fails the same way again is not new (issue 5.7).
+"""A short memory of failures: the same call that fails the same way again is not new.
 
 One small file per user. It holds no command, no folder and no output, only hashes of them, with
 row, rule and status of the failure; a success forgets what went before it. It is a convenience:
@@ -42,8 +42,6 @@ def fingerprint(capture: Capture) -> str:
 
     Of a call that a limit ended only that counts: where it was cut off is chance.
     """
-    from hashlib import sha256
-
     if capture.timed_out:
         return "timed-out"
     if capture.merged is not None:
@@ -53,7 +51,7 @@ def fingerprint(capture: Capture) -> str:
     import re
 
     plain = re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|[0-9]+", "#", shown.lower())
-    return sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _hash(plain, 8)
 
 
 class Repeats:
@@ -192,8 +190,6 @@ def _is_record(record: object) -> bool:
 
 def _key(capture: Capture) -> str:
     """A hash of the call: its line and its folder."""
-    from hashlib import sha256
-
     from triage.render import posix_quote
 
     command = capture.command or ""
@@ -202,7 +198,16 @@ def _key(capture: Capture) -> str:
         folder = os.path.realpath(capture.cwd or ".")
     except (OSError, ValueError):
         folder = capture.cwd or ""
-    return sha256(f"{folder}\0{line}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _hash(f"{folder}\0{line}", 16)
+
+
+def _hash(text: str, size: int) -> str:
+    try:
+        # hashlib would load OpenSSL: 3 ms in front of every command.
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
 def _tail(name: str, source: StreamSource) -> str:

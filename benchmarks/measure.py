@@ -67,14 +67,17 @@ def in_turn(calls: Sequence[Callable[[], object]], runs: int, loops: int = 1) ->
 
 
 def cpu_and_memory(
-    argv: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None = None
+    argv: Sequence[str],
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
 ) -> tuple[float, int, bytes]:
     """Run a child; return its CPU seconds, its peak memory in bytes, and its stdout."""
     with tempfile.TemporaryFile() as given:
         given.write(stdin)
         given.seek(0)
         with subprocess.Popen(
-            argv, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
+            argv, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, cwd=cwd
         ) as child:
             assert child.stdout is not None
             out = child.stdout.read()

@@ -84,7 +84,9 @@ def run() -> list[Row]:
                     argv = [sys.executable, "-c", "pass"]
                 if cache is cold:
                     shutil.rmtree(cold, ignore_errors=True)
-                used, _, _ = cpu_and_memory(argv, stdin, {**env, "XDG_CACHE_HOME": str(cache)})
+                # Elsewhere: `-c` would import the checkout from the current folder.
+                surroundings = {**env, "XDG_CACHE_HOME": str(cache)}
+                used, _, _ = cpu_and_memory(argv, stdin, surroundings, cwd=folder)
                 # The first turn writes bytecode and the cache.
                 if turn:
                     costs.setdefault(title, []).append(used)

@@ -16,6 +16,7 @@ from triage.model import Capture
 from triage.pattern import compile_pattern
 from triage.pattern_search import Patterns, quick_sign
 from triage.regex_cost import quick_chars
+from triage.regex_shape import stays_on_a_line
 from triage.signals import Signals
 from triage.table import Table
 
@@ -64,6 +65,67 @@ def test_both_engines_find_the_same(
             ), source
 
 
+@settings(max_examples=150)
+@given(data=st.data(), cut=st.integers(0, 40), times=st.integers(1, 12))
+def test_a_search_by_lines_finds_the_same(
+    table: Table, data: st.DataObject, cut: int, times: int
+) -> None:
+    hot = table.section("hot")
+    sources, clauses, lines = list(hot["patterns"]), list(hot["clauses"]), hot["lines"]
+    picked = data.draw(st.lists(st.sampled_from(range(len(sources))), min_size=9, max_size=9))
+    parts = st.one_of(
+        texts([sources[pid] for pid in picked]),
+        # What a picked pattern needs, so that there is something to find.
+        st.sampled_from([lit for pid in picked for some in clauses[pid] for lit in some] or ["x"]),
+        st.sampled_from(["\n", "\n\n", "İ", " "]),
+    )
+    text = (data.draw(st.lists(parts, max_size=12).map("".join)) + "\n") * times
+    seen = Signals(Capture(exit_code=1, stderr=text))
+    text = seen.stderr.text
+    by_lines = Patterns(sources, hot["quick"], clauses, lines)
+    for whole in (Patterns(sources, hot["quick"]), Patterns(sources)):
+        for pid in picked:
+            asked = pid, text, cut, max(cut, len(text) - cut)
+            assert by_lines.search(*asked, seen) == whole.search(*asked, seen), sources[pid]
+            assert by_lines.find_all(*asked, 400, seen) == whole.find_all(*asked, 400, seen)
+            assert by_lines.groups(*asked, seen) == whole.groups(*asked, seen)
+
+
+@pytest.mark.parametrize(
+    ("source", "stays"),
+    [
+        (r"^error: [^\n]{0,80}$", True),
+        (r"\bfoo\b.*(?!bar)(?<=o)", True),
+        (r"(?:a|b[c-e])+\d\w", True),
+        (r"a\sb", False),
+        (r"a[^b]c", False),
+        (r"a\Wb", False),
+        (r"a(?=\s|$)", False),
+        (r"a(?!\nb)", False),
+        (r"a\Z", False),
+        (r"\Aa", False),
+        (r"(?s:a.b)", False),
+        (r"(?s)a.b", False),
+        (r"(?-m:a$)", False),
+        (r"(a)\1", False),
+        (r"\p{L}", False),
+        ("a\nb", False),
+    ],
+)
+def test_what_can_go_over_the_end_of_a_line_is_searched_whole(source: str, stays: bool) -> None:
+    assert stays_on_a_line(source) is stays
+
+
+def test_many_lines_with_the_literal_end_in_one_search_of_the_rest() -> None:
+    source = r"^error: \d+$"
+    found = Patterns([source], quick_sign(quick_chars(source)), [[["error: "]]], "1")
+    seen = Signals(Capture(exit_code=1, stderr="error: x\n" * 500 + "error: 7\nerror: 8"))
+    text = seen.stderr.text
+    assert found.search(0, text, 0, len(text), seen) == (4500, 4508)
+    assert found.find_all(0, text, 0, len(text), 9, seen) == [(4500, 4508), (4509, 4517)]
+    assert found.search(0, text, 4501, len(text), seen) == (4509, 4517)
+
+
 @pytest.mark.parametrize("size", [0, 64])
 def test_spans_and_groups_are_those_of_either_engine(size: int) -> None:
     found = patterns(r"(\d+) apples|an? (pear)", size)
@@ -71,9 +133,9 @@ def test_spans_and_groups_are_those_of_either_engine(size: int) -> None:
     assert found.search(0, text, 0, len(text), signals()) == (0, 9)
     assert found.search(0, text, 1, 10, signals()) == (1, 9)
     assert found.search(0, text, 3, 10, signals()) is None
-    assert found.find_all(0, text, 0, len(text), 9) == [(0, 9), (11, 17), (19, 27)]
-    assert found.find_all(0, text, 0, len(text), 2) == [(0, 9), (11, 17)]
-    assert found.groups(0, text, 0, len(text)) == "7"
+    assert found.find_all(0, text, 0, len(text), 9, signals()) == [(0, 9), (11, 17), (19, 27)]
+    assert found.find_all(0, text, 0, len(text), 2, signals()) == [(0, 9), (11, 17)]
+    assert found.groups(0, text, 0, len(text), signals()) == "7"
 
 
 def test_a_text_too_long_for_its_pattern_gets_the_engine_with_a_clock() -> None:

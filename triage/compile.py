@@ -263,6 +263,7 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     from triage.pattern import needs
     from triage.pattern_search import quick_sign
     from triage.regex_cost import quick_chars
+    from triage.regex_shape import stays_on_a_line
 
     sources = list(compiler.expander.patterns)
     needed = [needs(source) for source in sources]
@@ -274,6 +275,7 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     return {
         "patterns": sources,
         "quick": "".join(quick_sign(quick_chars(source)) for source in sources),
+        "lines": "".join("01"[stays_on_a_line(source)] for source in sources),
         "clauses": [[list(clause) for clause in item.clauses] for item in needed],
         "scanned": scanned,
         **grams_of({pid: needed[pid].clauses for pid in scanned}),

@@ -16,9 +16,9 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["FORMAT", "Lines", "Parts", "pack", "unpack"]
+__all__ = ["FORMAT", "Lines", "Parts", "by_number", "pack", "unpack"]
 
-FORMAT = "triage-table-5"
+FORMAT = "triage-table-6"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)
@@ -28,14 +28,31 @@ _BY_LINE = (
 )
 
 
-class Lines(Sequence[Any]):
-    """A list of JSON values, each parsed when it is first asked for."""
+class _Values(dict[int, Any]):
+    """What was parsed so far, by line; the next is parsed where it is missing."""
 
-    __slots__ = ("_lines", "_values")
+    __slots__ = ("lines",)
+
+    def __init__(self, lines: list[bytes]) -> None:
+        super().__init__()
+        self.lines = lines
+
+    def __missing__(self, number: int) -> Any:
+        value = self[number] = _parsed(self.lines[number])
+        return value
+
+
+class Lines(Sequence[Any]):
+    """A list of JSON values, each parsed when it is first asked for.
+
+    `by_number` is the same for indices from 0, without the cost of a call for what is known.
+    """
+
+    __slots__ = ("_lines", "by_number")
 
     def __init__(self, block: bytes) -> None:
         self._lines = block.split(b"\n") if block else []
-        self._values: dict[int, Any] = {}
+        self.by_number = _Values(self._lines)
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -43,17 +60,17 @@ class Lines(Sequence[Any]):
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[index] for index in range(*number.indices(len(self)))]
-        if number < 0:
-            number += len(self)
-        value = self._values.get(number, self)
-        if value is self:
-            value = self._values[number] = _parsed(self._lines[number])
-        return value
+        return self.by_number[number if number >= 0 else number + len(self)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (list, Lines)) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def by_number(values: Sequence[Any]) -> Any:
+    """Return what gives the values of a list by their indices from 0 at the least cost."""
+    return values.by_number if isinstance(values, Lines) else values
 
 
 class Parts(Mapping[str, Any]):

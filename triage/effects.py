@@ -22,6 +22,8 @@ _INNER = 4
 # A longer line is no form anybody knows; the limits keep the work small.
 _MOST_STAGES = 400
 _MOST_WORDS = 2_000
+_LONGEST_REMEMBERED = 4096
+_MOST_REMEMBERED = 256
 
 
 @frozen()
@@ -40,7 +42,7 @@ class Rules:
     is no effects file at all; the details are the schema's business.
     """
 
-    __slots__ = ("_but", "_compiled", "_data", "_entries", "_harmful", "_known")
+    __slots__ = ("_but", "_compiled", "_data", "_entries", "_harmful", "_known", "remembered")
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -54,6 +56,8 @@ class Rules:
         environment = data.get("environment", {})
         self._harmful = glob("|".join(environment.get("harmful", ())))
         self._but = glob("|".join(environment.get("but", ())))
+        # Lines judged lately, by text and argv: a call that fails is made again.
+        self.remembered: dict[tuple[str, tuple[str, ...]], EffectResult] = {}
 
     @classmethod
     def from_data(cls, data: object) -> Rules:
@@ -127,7 +131,16 @@ def effect_of(
         return EffectResult(declared, "declared by the caller")
     if line is None or not (line.stages or line.nested):
         return EffectResult("unknown", "no command is known")
-    return _of_line(line, rules if rules is not None else _load_builtin(), 0)
+    rules = rules if rules is not None else _load_builtin()
+    key = (line.text, line.argv)
+    known = rules.remembered.get(key)
+    if known is None:
+        known = _of_line(line, rules, 0)
+        if len(line.text) <= _LONGEST_REMEMBERED:
+            if len(rules.remembered) >= _MOST_REMEMBERED:
+                rules.remembered.clear()
+            rules.remembered[key] = known
+    return known
 
 
 def _load_builtin() -> Rules:

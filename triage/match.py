@@ -30,15 +30,31 @@ _HEAD_CHARS = 8192
 class Matcher(Patterns):
     """Evaluates conditions against one table's patterns and named predicates."""
 
-    __slots__ = ("predicates",)
+    __slots__ = ("_translations", "predicates")
 
-    def __init__(self, sources: Sequence[str], predicates: Sequence[Node], quick: str = "") -> None:
-        super().__init__(sources, quick)
+    def __init__(
+        self,
+        sources: Sequence[str],
+        predicates: Sequence[Node],
+        quick: str = "",
+        clauses: Sequence[Sequence[Sequence[str]]] = (),
+        lines: str = "",
+    ) -> None:
+        super().__init__(sources, quick, clauses, lines)
         self.predicates = predicates
+        self._translations: dict[int, tuple[Node, frozenset[int]]] = {}
 
     def holds(self, node: Node, signals: Signals, found: list[Found]) -> bool:
         """Return whether `node` is true; on true, `found` has grown by its evidence."""
         return WORDS[node[0]](self, node, signals, found)
+
+    def translations(self, node: Node) -> frozenset[int]:
+        """Return the patterns of all known translations that a `language` condition names."""
+        known = self._translations.get(id(node))
+        if known is None or known[0] is not node:
+            pids = frozenset(pid for child in node[2] for pid in child[3])
+            known = self._translations[id(node)] = (node, pids)
+        return known[1]
 
 
 def streams_of(name: str, signals: Signals) -> tuple[StreamText, ...]:
@@ -138,9 +154,11 @@ def _exit(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
 def _text(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
     # [text, stream, window, [pid...], after pid or null, least count]
     _, stream_name, window, pids, after, least = node
-    live = [pid for pid in pids if s.possible is None or pid in s.possible]
-    if not live:
-        return False
+    live = pids
+    if s.possible is not None:
+        if s.possible.isdisjoint(pids):
+            return False
+        live = [pid for pid in pids if pid in s.possible]
     for stream in streams_of(stream_name, s):
         text = stream.text
         key = ("window", id(stream), window)
@@ -184,10 +202,13 @@ def _raw(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
 
 def _language(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
     # [language, [codes] or null, text nodes of known translations, whether catalogues are asked]
-    if any(m.holds(child, s, found) for child in node[2]):
-        return True
-    # Asking the catalogues is dear, and what a call that ended with 0 printed is no complaint.
-    if not node[3] or s.status == 0:
+    possible = s.possible
+    if possible is None or not possible.isdisjoint(m.translations(node)):
+        for child in node[2]:
+            if m.holds(child, s, found):
+                return True
+    # Asking the catalogues is dear, and what a call printed that did not fail is no complaint.
+    if not node[3] or s.status == 0 or s.fine:
         return False
     original = s.foreign
     if original is None:

@@ -6,13 +6,20 @@ the same capture. It is the last guard; lint refuses patterns that could need it
 no guard where its search must end in a moment by the pattern's shape (`triage.regex_cost`). There
 `re` serves, which is loaded anyway: importing `regex` and compiling ten patterns with it costs
 more than starting Python does.
+
+Most patterns can't match across a line's end and need a literal: of a stream's text they are tried
+only on the lines that have it (`triage.line_search`).
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from triage.compiled import by_number
+from triage.line_search import lines_with
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -22,7 +29,9 @@ __all__ = ["TIMEOUT_S", "Patterns", "quick_sign"]
 TIMEOUT_S = 0.25
 _MOST_MATCHES = 200
 _QUICK_UNIT = 32
-_MOST_QUICK = _QUICK_UNIT << 7
+# A text this short is searched before its lines are found.
+_WHOLE_UP_TO = 160
+_MOST_LINES = 6
 # As `triage.pattern.compile_pattern` has it for `regex`.
 _FLAGS = int(re.ASCII | re.IGNORECASE | re.MULTILINE)
 
@@ -33,13 +42,25 @@ def quick_sign(size: int) -> str:
 
 
 class Patterns:
-    """Patterns by number; `sources` are as written in the rules, `quick` has a sign for each."""
+    """Patterns by number; `sources` are as written in the rules, `quick` has a sign for each.
 
-    __slots__ = ("_compiled", "_plain", "quick", "sources")
+    `clauses` are the literals each needs (see `triage.pattern`); `lines` has a 1 for each that
+    can't match across a line's end.
+    """
 
-    def __init__(self, sources: Sequence[str], quick: str = "") -> None:
+    __slots__ = ("_compiled", "_plain", "clauses", "lines", "quick", "sources")
+
+    def __init__(
+        self,
+        sources: Sequence[str],
+        quick: str = "",
+        clauses: Sequence[Sequence[Sequence[str]]] = (),
+        lines: str = "",
+    ) -> None:
         self.sources = sources
         self.quick = quick
+        self.clauses = by_number(clauses)
+        self.lines = lines
         self._compiled: dict[int, Any] = {}
         self._plain: dict[int, re.Pattern[str]] = {}
 
@@ -56,25 +77,21 @@ class Patterns:
         self, pid: int, text: str, start: int, end: int, signals: Signals
     ) -> tuple[int, int] | None:
         """Return the span of the first match between `start` and `end`."""
-        if self._is_quick(pid, end - start):
-            match = self._quickly(pid).search(text, start, end)
-            return None if match is None else match.span()
         if ("slow", pid) in signals.memo:
             return None
         try:
-            match = self.pattern(pid).search(text, start, end, timeout=TIMEOUT_S)
+            for match in self._matches(pid, text, start, end, signals):
+                span: tuple[int, int] = match.span()
+                return span
         except TimeoutError:
             self._give_up(pid, signals)
-            return None
-        return None if match is None else match.span()
+        return None
 
-    def groups(
-        self, pid: int, text: str, start: int, end: int, signals: Signals | None = None
-    ) -> str | None:
+    def groups(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
         """Return the first group that matched (or the match) of the last match of a pattern."""
         value: str | None = None
         try:
-            for count, match in enumerate(self._matches(pid, text, start, end)):
+            for count, match in enumerate(self._matches(pid, text, start, end, signals)):
                 picked = next((group for group in match.groups() if group), None)
                 value = picked or value or (match.group() if not match.groups() else None)
                 if count >= _MOST_MATCHES:
@@ -84,18 +101,12 @@ class Patterns:
         return value
 
     def find_all(
-        self,
-        pid: int,
-        text: str,
-        start: int,
-        end: int,
-        limit: int,
-        signals: Signals | None = None,
+        self, pid: int, text: str, start: int, end: int, limit: int, signals: Signals
     ) -> list[tuple[int, int]]:
         """Return up to `limit` spans; a pattern that takes too long yields what it had."""
         spans: list[tuple[int, int]] = []
         try:
-            for match in self._matches(pid, text, start, end):
+            for match in self._matches(pid, text, start, end, signals):
                 spans.append(match.span())
                 if len(spans) >= limit:
                     break
@@ -103,17 +114,46 @@ class Patterns:
             self._give_up(pid, signals)
         return spans
 
-    def _matches(self, pid: int, text: str, start: int, end: int) -> Iterator[Any]:
-        if self._is_quick(pid, end - start):
+    def _matches(
+        self, pid: int, text: str, start: int, end: int, signals: Signals
+    ) -> Iterator[Any]:
+        if start == end and self.clauses and self.clauses[pid]:
+            return iter(())
+        lowered = None
+        if end - start > _WHOLE_UP_TO and self.lines and self.lines[pid] == "1":
+            lowered = signals.lowered(text)
+        if lowered is None:
+            return self._found(pid, text, start, end, TIMEOUT_S)
+        return self._by_line(pid, text, lowered, start, end)
+
+    def _by_line(self, pid: int, text: str, lowered: str, start: int, end: int) -> Iterator[Any]:
+        """The same matches, from the lines that have what the pattern needs."""
+        last = time.monotonic() + TIMEOUT_S
+        # What `re` may do unwatched it may do to all lines together.
+        rest = self._quick_size(pid)
+        for count, (first, after) in enumerate(lines_with(self.clauses[pid], lowered, start, end)):
+            if count >= _MOST_LINES:
+                # Lines enough: from here on one search is the shorter way.
+                yield from self._found(pid, text, first, end, last - time.monotonic())
+                return
+            rest -= after - first
+            if rest >= 0:
+                yield from self._quickly(pid).finditer(text, first, after)
+            else:
+                yield from self._found(pid, text, first, after, last - time.monotonic())
+
+    def _found(self, pid: int, text: str, start: int, end: int, seconds: float) -> Iterator[Any]:
+        if end - start <= self._quick_size(pid):
             return self._quickly(pid).finditer(text, start, end)
-        matches: Iterator[Any] = self.pattern(pid).finditer(text, start, end, timeout=TIMEOUT_S)
+        if seconds <= 0:
+            raise TimeoutError
+        matches: Iterator[Any] = self.pattern(pid).finditer(text, start, end, timeout=seconds)
         return matches
 
-    def _is_quick(self, pid: int, size: int) -> bool:
-        if size > _MOST_QUICK or not self.quick:
-            return False
-        sign = self.quick[pid]
-        return sign != "0" and size <= _QUICK_UNIT << int(sign)
+    def _quick_size(self, pid: int) -> int:
+        """Up to how many characters `re` searches in a moment."""
+        sign = self.quick[pid] if self.quick else "0"
+        return 0 if sign == "0" else _QUICK_UNIT << int(sign)
 
     def _quickly(self, pid: int) -> re.Pattern[str]:
         compiled = self._plain.get(pid)
@@ -121,8 +161,8 @@ class Patterns:
             compiled = self._plain[pid] = re.compile(self.sources[pid], _FLAGS)
         return compiled
 
-    def _give_up(self, pid: int, signals: Signals | None) -> None:
-        if signals is None or ("slow", pid) in signals.memo:
+    def _give_up(self, pid: int, signals: Signals) -> None:
+        if ("slow", pid) in signals.memo:
             return
         signals.memo["slow", pid] = True
         signals.warnings.append(

@@ -7,11 +7,12 @@ verdicts are the same with either way of looking, with none, and where google-re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from triage.compiled import by_number
 from triage.index import DEAR
-from triage.literals import GramIndex, LiteralSet, has_all, lowered_text
+from triage.literals import GramIndex, LiteralSet, has_all
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -29,7 +30,7 @@ _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 class Prefilter:
     """The patterns of one table, ready to be looked for together."""
 
-    __slots__ = ("_calls", "_grams", "_set", "hot", "mode")
+    __slots__ = ("_calls", "_gates", "_grams", "_rows_of", "_set", "hot", "mode")
 
     def __init__(self, hot: Mapping[str, Any], mode: str = "auto") -> None:
         self.hot = hot
@@ -38,58 +39,74 @@ class Prefilter:
         self._grams: GramIndex | None = None
         # None: not built yet; False: can't be built.
         self._set: Any = None
+        self._rows_of: Any = None
+        self._gates: Any = None
 
     def possible(self, signals: Signals) -> set[int] | None:
         """Return the patterns that may match the streams' text, None for "any of them"."""
         if self.mode == "off":
             return None
         self._calls += 1
-        out = signals.stdout.text
-        lowered = lowered_text(out if signals.merged else f"{signals.stderr.text}\n{out}")
+        texts = [signals.lowered_stdout]
+        if not signals.merged and signals.lowered_stderr:
+            # What stands in one of the two streams says nothing of the other.
+            texts = [signals.lowered_stderr, *filter(None, texts)]
         if self.mode == "re2" or (
             self.mode == "auto"
-            and (len(lowered) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS)
+            and (sum(map(len, texts)) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS)
         ):
-            found = self._by_set(lowered, signals)
+            found = self._by_set(texts, signals)
             if found is not None:
                 return found
-        return self._by_grams(lowered)
+        return self._by_grams(texts)
 
-    def rows(self, signals: Signals, possible: frozenset[int] | set[int] | None) -> Sequence[int]:
-        """Return the numbers of the rows that can still match, in table order."""
+    def rows(self, signals: Signals, possible: frozenset[int] | set[int] | None) -> Iterator[int]:
+        """Yield the numbers of the rows that can still match, in table order.
+
+        One by one, so that what is dear is not worked out for rows that nobody comes to.
+        """
         if possible is None:
-            return range(len(self.hot["rows"]))
-        index, by_pattern = self.hot["index"], self.hot["rows_of"]
+            yield from range(len(self.hot["rows"]))
+            return
+        if self._gates is None:
+            self._rows_of = by_number(self.hot["rows_of"])
+            self._gates = by_number(self.hot["gates"])
+        index, rows_of, gates = self.hot["index"], self._rows_of, self._gates
         keys = _keys(signals)
         active: set[int | str] = {*possible, *keys}
         filed: set[int] = set(index.get("always", ()))
         for key in keys:
             filed.update(index.get(key, ()))
         for pid in possible:
-            filed.update(by_pattern[pid])
-        gates = self.hot["gates"]
-        return [
-            number
-            for number in sorted(filed)
-            if all(
-                not active.isdisjoint(gate) or _worked_out(gate[0], signals)
-                for gate in gates[number]
-            )
-        ]
+            filed.update(rows_of[pid])
+        for number in sorted(filed):
+            for gate in gates[number]:
+                if active.isdisjoint(gate) and not _worked_out(gate[0], signals):
+                    break
+            else:
+                yield number
 
-    def _by_grams(self, lowered: str) -> set[int]:
+    def _by_grams(self, texts: Sequence[str]) -> set[int]:
         if self._grams is None:
             self._grams = GramIndex(self.hot)
         clauses = self.hot["clauses"]
-        known: dict[str, bool] = {}
-        found = self._grams.find(lowered)
-        return {pid for pid in found if has_all(clauses[pid], lowered, known)}
+        possible: set[int] = set()
+        for lowered in texts:
+            known: dict[str, bool] = {}
+            found = self._grams.find(lowered)
+            possible.update(pid for pid in found if has_all(clauses[pid], lowered, known))
+        return possible
 
-    def _by_set(self, lowered: str, signals: Signals) -> set[int] | None:
+    def _by_set(self, texts: Sequence[str], signals: Signals) -> set[int] | None:
         if self._set is None:
             self._set = self._build(signals)
-        found: set[int] | None = self._set.find(lowered) if self._set else None
-        return found
+        possible: set[int] = set()
+        for lowered in texts:
+            found: set[int] | None = self._set.find(lowered) if self._set else None
+            if found is None:
+                return None
+            possible |= found
+        return possible
 
     def _build(self, signals: Signals) -> Any:
         try:
@@ -156,7 +173,7 @@ def _worked_out(key: int | str, signals: Signals) -> bool:
     if key == "cut":
         return signals.mid_structure
     if key == "foreign":
-        return signals.foreign is not None
+        return not signals.fine and signals.foreign is not None
     if key == "envelope":
         return signals.envelope is not None
     if key == "polluted":

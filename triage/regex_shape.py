@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = [
     "BEGIN", "EDGE", "HELD", "NEWLINE", "WORD_CHARS", "Chars", "Items", "Piece", "alternatives",
-    "branches", "look_arounds", "loops", "overlap", "parsed", "single",
+    "branches", "look_arounds", "loops", "overlap", "parsed", "single", "stays_on_a_line",
 ]  # fmt: skip
 
 _FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE
@@ -79,6 +79,46 @@ def parsed(pattern: str) -> Items | None:
         return list(sre_parse.parse(pattern, _FLAGS))
     except (re.error, RecursionError, OverflowError):
         return None
+
+
+def stays_on_a_line(pattern: str) -> bool:
+    """Whether no match, and nothing a look-around sees, can go over the end of a line.
+
+    What stands at the borders of the whole text, and what flags change, is not looked into.
+    """
+    try:
+        tree = sre_parse.parse(pattern, _FLAGS)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return not tree.state.flags & re.DOTALL and _on_a_line(list(tree))
+
+
+def _on_a_line(items: Items) -> bool:
+    for op, arg in items:
+        if op is sre.AT:
+            inner: list[Any] = []
+            if arg in (sre.AT_BEGINNING_STRING, sre.AT_END_STRING):
+                return False
+        elif op is sre.SUBPATTERN:
+            if arg[1] & re.DOTALL or arg[2] & re.MULTILINE:
+                return False
+            inner = [arg[3]]
+        elif op is sre.BRANCH:
+            inner = arg[1]
+        elif op in (sre.ASSERT, sre.ASSERT_NOT):
+            inner = [arg[1]]
+        elif op in (*_REPEATS, sre.POSSESSIVE_REPEAT):
+            inner = [arg[2]]
+        elif op is sre.ATOMIC_GROUP:
+            inner = [arg]
+        else:
+            inner = []
+            chars = _chars(op, arg)
+            if chars is None or NEWLINE in chars:
+                return False
+        if not all(_on_a_line(list(part)) for part in inner):
+            return False
+    return True
 
 
 def loops(items: Items, above: int = _LOOP_FROM) -> Iterator[list[tuple[Any, Any]]]:

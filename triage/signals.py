@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triage.exits import ExitMeaning, meaning
+from triage.literals import lowered_text
 from triage.text import StreamText, read_stream
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Signals:
         self.memo: dict[Any, Any] = {}
         self.warnings: list[str] = list(capture.warnings)
         self.possible: frozenset[int] | set[int] | None = None
+        # Whether a row has said already that nothing failed.
+        self.fine = False
 
     @cached_property
     def stdout(self) -> StreamText:
@@ -49,6 +52,28 @@ class Signals:
         if self.capture.merged is not None:
             return self.stdout
         return self._read("stderr", self.capture.stderr)
+
+    def lowered(self, text: str) -> str | None:
+        """Lower-case letters for each character of a stream's `text`; None for any other text.
+
+        A character more may stand at the end (see `triage.literals`).
+        """
+        if text is self.stderr.text:
+            lowered = self.lowered_stderr
+        elif text is self.stdout.text:
+            lowered = self.lowered_stdout
+        else:
+            return None
+        # The dotted capital I lowers to two characters.
+        return lowered if len(lowered) - (not text.isascii()) == len(text) else None
+
+    @cached_property
+    def lowered_stdout(self) -> str:
+        return lowered_text(self.stdout.text)
+
+    @cached_property
+    def lowered_stderr(self) -> str:
+        return self.lowered_stdout if self.merged else lowered_text(self.stderr.text)
 
     @cached_property
     def merged(self) -> bool:

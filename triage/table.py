@@ -77,7 +77,13 @@ class Table:
         hot = sections["hot"]
         self.hash = content_hash
         self.roots = tuple(roots)
-        self.matcher = Matcher(hot["patterns"], hot["predicates"], hot.get("quick", ""))
+        self.matcher = Matcher(
+            hot["patterns"],
+            hot["predicates"],
+            hot.get("quick", ""),
+            hot["clauses"],
+            hot.get("lines", ""),
+        )
         self.prefilter = Prefilter(hot, prefilter)
         self._rows: dict[int, Row] = {}
         self._modes: dict[int, Mode] = {}

@@ -60,8 +60,8 @@ def error_code(error: object) -> str:
 
 
 def _longest(values: Mapping[Any, Any], names: Mapping[str, float]) -> float | None:
-    found = (_seconds(values.get(name), unit) for name, unit in names.items())
-    return max((seconds for seconds in found if seconds is not None), default=None)
+    told = [_seconds(values[name], names[name]) for name in values.keys() & names.keys()]
+    return max((seconds for seconds in told if seconds is not None), default=None)
 
 
 def _seconds(value: object, unit: float) -> float | None:

@@ -48,7 +48,6 @@ def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[E
     return tuple(evidence)
 
 
-
 def last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
     """The last line where the error would be, for rows that rest on the status alone."""
     from triage.text import safe
@@ -62,14 +61,12 @@ def last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
     return (Evidence(stream.name, stream.line(start), first, last, safe(stream.text[start:end])),)
 
 
-
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:
     """The whole line of a find, where it is short enough to be read."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)
     last = len(text) if last < 0 else last
     return (first, last) if last - first <= _LONGEST_EVIDENCE else (start, end)
-
 
 
 def extraction_of(signals: Signals) -> dict[str, Any] | None:
@@ -94,7 +91,6 @@ def extraction_of(signals: Signals) -> dict[str, Any] | None:
     return {"value": None if found.fragment else found.value, "facts": facts}
 
 
-
 def flags_of(signals: Signals, row: Row) -> tuple[str, ...]:
     flags = list(row.flags)
     capture = signals.capture
@@ -115,7 +111,6 @@ def flags_of(signals: Signals, row: Row) -> tuple[str, ...]:
     if row.verdict == "failure" and signals.repeats_of(row.id):
         flags.append("repeated")
     return tuple(dict.fromkeys(flags))
-
 
 
 def windows_of(signals: Signals) -> dict[str, Any]:

@@ -18,7 +18,7 @@ __all__ = ["RULES", "Condition", "add_overlay", "row", "write_rules"]
 
 RULES = Path(__file__).parent.parent / "rules"
 # What a table has beside its rows; linked, so that a folder costs nothing.
-_AROUND = ("modes", "effects.yaml", "bundle.yaml", "policy.yaml")
+_AROUND = ("modes", "effects.yaml", "bundle.yaml", "policy.yaml", "secrets.yaml")
 
 
 def row(row_id: str, when: Any, **keys: Any) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def rules_folder(
 ) -> Path:
     """Write a rules folder: `chapters` replace or join those of `SOUND`."""
     folder.mkdir(parents=True)
-    for name in ("schema", "modes", "agents", "effects.yaml", "bundle.yaml", "policy.yaml"):
+    names = ("effects.yaml", "bundle.yaml", "policy.yaml", "secrets.yaml")
+    for name in ("schema", "modes", "agents", *names):
         (folder / name).symlink_to(RULES / name)
     (folder / "vocabulary.yaml").write_text(vocabulary, encoding="utf-8")
     (folder / "table").mkdir()

@@ -35,8 +35,8 @@ LAYERS: dict[str, str] = {
     "commands": "program_path wrappers shell_words shell_leaves shell_line shell_tree status_owner "
     "stage stages command script_source",
     "languages": "mo_catalogue message_format catalogue_match english locale_text",
-    "secrets": "credentials secret_commands secret_patterns secret_lines secret_places secret_splits "
-    "secret_shapes redact",
+    "secrets": "credentials secret_commands secret_patterns secret_lines secret_places "
+    "secret_splits secret_shapes redact",
     "agent streams": "agents agents.*",
     "effects": "script_effects effect_forms effects",
     "signals": "signals",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.credentials import (
+    FOREIGN_WORDS,
     WORD_PATTERN,
     is_placeholder,
     is_secret,
@@ -123,7 +124,7 @@ def test_any_value_can_be_judged(
 
 @given(st.from_regex(re.compile(WORD_PATTERN, re.IGNORECASE | re.ASCII), fullmatch=True))
 def test_every_name_holds_one_of_the_words_that_are_looked_for_first(word: str) -> None:
-    assert any(part in f"_{word}".lower() for part in WORDS)
+    assert any(part in f"_{word}".lower() for part in (*WORDS, *FOREIGN_WORDS))
 
 
 def test_kinds_are_written_one_way() -> None:

@@ -6,23 +6,26 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triage import redact
+from triage import redact, secret_patterns
 from triage.redact import export_patterns, load_patterns, mask, mask_argv, mask_data
 
-SHAPES = export_patterns()
+DATA = yaml.safe_load((Path(__file__).parent.parent / "rules/secrets.yaml").read_text("utf-8"))
+PATTERNS = export_patterns(DATA)
 
 
 @pytest.fixture(autouse=True)
 def loaded() -> Iterator[None]:
-    load_patterns(SHAPES)
+    load_patterns(PATTERNS)
     yield
-    load_patterns(SHAPES)
+    load_patterns(PATTERNS)
 
 
 def fake(length: int, alphabet: str = "a1B2c3D4e5F6g7H8") -> str:
@@ -417,26 +420,28 @@ def test_masking_data_is_total_and_masks_once(data: object) -> None:
 @given(st.lists(PIECES, max_size=6).map(" ".join))
 def test_the_literals_only_skip_what_cannot_match(text: str) -> None:
     quick = mask(text)
-    load_patterns([{**shape, "literals": []} for shape in SHAPES])
+    shapes = [{**shape, "literals": []} for shape in PATTERNS["shapes"]]
+    load_patterns({**PATTERNS, "shapes": shapes})
     assert mask(text) == quick
-    load_patterns(SHAPES)
+    load_patterns(PATTERNS)
 
 
 def test_the_shapes_survive_being_stored_as_json() -> None:
-    stored = json.loads(json.dumps(SHAPES))
-    assert stored == SHAPES
+    stored = json.loads(json.dumps(PATTERNS))
+    assert stored == PATTERNS
     load_patterns(stored)
     assert mask(TOKENS["vault"]) == "[masked:vault-token]"
 
 
 def test_shapes_are_collected_when_nobody_loaded_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redact, "_shapes", None)
+    monkeypatch.setattr(redact, "_patterns", None)
     assert mask(TOKENS["npm"]) == "[masked:npm-token]"
 
 
 def test_importing_and_loading_does_not_import_the_scanner() -> None:
     code = (
-        "import sys; from triage.redact import load_patterns, mask; load_patterns([]);"
+        "import sys; from triage.redact import load_patterns, mask;"
+        "load_patterns({'shapes': [], 'commands': []});"
         "assert mask('plain text') == 'plain text';"
         "print(sorted({'detect_secrets', 'regex', 'yaml', 'requests'} & set(sys.modules)))"
     )
@@ -446,7 +451,7 @@ def test_importing_and_loading_does_not_import_the_scanner() -> None:
 
 def test_a_pattern_that_takes_too_long_withholds_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = {"kind": "slow", "pattern": "(?:a|aa)+[bc]", "flags": "", "group": 0, "literals": [],
-             "run": 0, "digit": False}  # fmt: skip
-    monkeypatch.setattr(redact, "_SECONDS", 0.05)
-    load_patterns([shape])
+             "run": 0, "digit": False, "base64_of": "", "token": False}  # fmt: skip
+    monkeypatch.setattr(secret_patterns, "SECONDS", 0.05)
+    load_patterns({"shapes": [shape], "commands": []})
     assert mask("a" * 60 + "!") == "[masked:text]"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import regex
+import yaml
 from detect_secrets.plugins.aws import AWSKeyDetector
 from detect_secrets.plugins.base import RegexBasedDetector
 from detect_secrets.plugins.github_token import GitHubTokenDetector
@@ -13,11 +15,12 @@ from detect_secrets.plugins.slack import SlackDetector
 
 from triage.secret_shapes import collect
 
-KEYS = {"kind", "pattern", "flags", "group", "literals", "run", "digit"}
+DATA = yaml.safe_load((Path(__file__).parent.parent / "rules/secrets.yaml").read_text("utf-8"))
+KEYS = {"kind", "pattern", "flags", "group", "literals", "run", "digit", "base64_of", "token"}
 
 
 def test_each_shape_is_complete_json_data_with_a_pattern_that_compiles() -> None:
-    shapes = collect()
+    shapes = collect(DATA)
     assert json.loads(json.dumps(shapes)) == shapes
     for shape in shapes:
         assert set(shape) == KEYS
@@ -32,7 +35,7 @@ def test_each_shape_is_complete_json_data_with_a_pattern_that_compiles() -> None
 
 
 def test_patterns_of_detect_secrets_are_taken_over() -> None:
-    sources = [shape["pattern"] for shape in collect()]
+    sources = [shape["pattern"] for shape in collect(DATA)]
     for detector in (AWSKeyDetector, GitHubTokenDetector, SlackDetector):
         assert issubclass(detector, RegexBasedDetector)
         for compiled in detector.denylist:
@@ -40,14 +43,16 @@ def test_patterns_of_detect_secrets_are_taken_over() -> None:
 
 
 def test_addresses_are_evidence_and_stay() -> None:
-    sources = [shape["pattern"] for shape in collect()]
+    sources = [shape["pattern"] for shape in collect(DATA)]
     assert not any(IPPublicDetector.denylist[0].pattern in source for source in sources)
 
 
 def test_what_can_be_skipped_is_skipped_by_a_literal_or_a_run() -> None:
     # A shape without either is tried on every text.
-    assert [shape["kind"] for shape in collect() if not (shape["literals"] or shape["run"])] == []
+    assert [
+        shape["kind"] for shape in collect(DATA) if not (shape["literals"] or shape["run"])
+    ] == []
 
 
 def test_collecting_twice_gives_the_same() -> None:
-    assert collect() == collect()
+    assert collect(DATA) == collect(DATA)

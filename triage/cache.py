@@ -25,7 +25,7 @@ __all__ = ["PACKAGED", "builtin_rules", "load_table", "write_packaged"]
 
 PACKAGED = "compiled.jsonl"
 _FOLDERS = (("table", ".yaml"), ("sets", ".yaml"), ("modes", ".md"), ("agents", ".yaml"))
-_SINGLE = ("vocabulary.yaml", "effects.yaml", "bundle.yaml", "policy.yaml")
+_SINGLE = ("vocabulary.yaml", "effects.yaml", "bundle.yaml", "policy.yaml", "secrets.yaml")
 
 # One rule file: path, kind, layer, size, modification time in ns.
 Listed = tuple[str, str, int, int, int]

@@ -15,7 +15,7 @@ from triage.conditions import Expander, circle_through
 from triage.exits import EXIT_CLASSES
 from triage.index import file_rows, pattern_cost, searched_in_text
 from triage.rule_sources import RuleFile, RuleSources, place_of_text, validator
-from triage.yaml_source import Source
+from triage.yaml_source import Source, load_yaml
 
 __all__ = ["SECTIONS", "compile_rules"]
 
@@ -29,6 +29,7 @@ _SCHEMAS = (
     ("effects", "effects"),
     ("bundle", "bundle"),
     ("policy", "policy"),
+    ("secrets", "secrets"),
     ("agents", "agent-format"),
 )
 
@@ -252,7 +253,7 @@ def compile_rules(root: Path, files: Sequence[RuleFile]) -> dict[str, Any]:
         "modes": to_data(modes),
         "effects": sources.merged("effects"),
         "policy": {"bundle": sources.merged("bundle"), "policy": sources.merged("policy")},
-        "secrets": _secrets(),
+        "secrets": _secrets(sources),
         "agents": {file.path.stem: source.data for file, source in sources.of("agents")},
         "cold": compiler.cold,
     }
@@ -288,10 +289,20 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     }
 
 
-def _secrets() -> Any:
+def _secrets(sources: RuleSources) -> Any:
+    """What is masked: an overlay adds to ours, and no folder of rules can do without ours."""
     from triage.redact import export_patterns
+    from triage.rules_folder import builtin_rules
 
-    return export_patterns()
+    files = [source.data for file, source in sources.of("secrets")]
+    if not any(file.layer == 0 for file, _ in sources.of("secrets")):
+        ours = Path(builtin_rules()) / "secrets.yaml"
+        files.insert(0, load_yaml(str(ours), ours.read_text("utf-8")).data)
+    merged: dict[str, list[Any]] = {}
+    for data in files:
+        for key in ("tokens", "places", "commands"):
+            merged.setdefault(key, []).extend(data.get(key, ()))
+    return export_patterns(merged)
 
 
 def _list(value: Any) -> list[Any]:

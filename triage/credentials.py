@@ -11,21 +11,35 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "FOREIGN_WORDS",
     "WORD_PATTERN",
     "is_placeholder",
     "is_qualified",
+    "is_saying",
     "is_secret",
     "kind_of",
+    "looks_random",
     "named_credential",
 ]
 
 # Patterns are kept as text here: `re` compiles the few that a text needs, and remembers them.
 #
+# "password" in other languages. Prose follows it there too, in words that nobody lists here.
+FOREIGN_WORDS = (
+    "passwort", "kennwort", "mot de passe", "mot_de_passe", "motdepasse", "contraseña",
+    "contrasena", "contrasenya", "clave", "senha", "palavra-passe", "parola", "wachtwoord",
+    "lösenord", "losenord", "adgangskode", "passord", "salasana", "hasło", "haslo", "heslo",
+    "jelszó", "jelszo", "lozinka", "geslo", "parool", "slaptažodis", "slaptazodis", "şifre",
+    "sifre", "пароль", "κωδικός", "mật khẩu", "mat_khau", "kata sandi", "kata_sandi", "סיסמה",
+    "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน", "密码", "密碼", "口令", "パスワード",
+    "暗証番号", "비밀번호", "암호",
+)  # fmt: skip
 # The end of a name. `pass` and `pwd` are words of prose and of the shell too, hence their borders.
 WORD_PATTERN = (
-    r"(?:password|passwd|passphrase|passcode|(?<![a-z0-9])pwd|(?:(?<=_)|(?<=--))pass|secret|token"
-    r"|(?:api|access|secret|private|signing|encryption|account|master|auth|subscription)[ _.-]?key"
-    r"|credentials?|authorization|(?<![a-z0-9])auth)"
+    r"(?:passwor[dt]|kennwort|passwd|passphrase|passcode|(?<![a-z0-9])p(?:s?w|wd)|(?:(?<=_)|(?<=--))pass|secret"
+    r"|token|(?:api|access|secret|private|signing|encryption|account|master|auth|subscription"
+    r"|shared|storage)[ _.-]?key|credentials?|authorization|(?<![a-z0-9])auth"
+    rf"|(?<![a-z0-9])(?:{'|'.join(FOREIGN_WORDS)}))"
 )
 
 _NAME = rf"(?i){WORD_PATTERN}\Z"
@@ -77,13 +91,15 @@ _SAYINGS = frozenset({
     "value", "values", "verified", "void", "was", "were", "when", "will", "with", "without",
     "wrong", "yes", "you", "your",
 })  # fmt: skip
+_PASSWORDS = frozenset({"pass", "passwd", "passcode", "psw", "pw", "pwd"})
+_FOREIGN = frozenset(re.sub(r"[ _.]", "-", word) for word in FOREIGN_WORDS)
 _POOR_PASSWORDS = frozenset({"default", "key", "login", "password", "secret", "text", "user"})
 
 
 def kind_of(word: str) -> str:
     """Return the kind a mask shows for a name's word: ``API_KEY`` is an ``api-key``."""
     word = re.sub(r"[ _.]", "-", word.lower())
-    return "password" if word in ("pass", "passwd", "passcode", "pwd") else word
+    return "password" if word in _PASSWORDS or word in _FOREIGN else word
 
 
 def named_credential(name: str) -> tuple[str, bool] | None:
@@ -115,6 +131,11 @@ def is_placeholder(value: str) -> bool:
     return re.fullmatch(_MASKED, value) is not None or re.fullmatch(_PLACEHOLDER, value) is not None
 
 
+def is_saying(value: str) -> bool:
+    """Whether `value` is a word that messages have where a value could stand."""
+    return value.rstrip(".:!?,").lower() in _SAYINGS
+
+
 def is_secret(
     word: str,
     qualified: bool,
@@ -124,18 +145,22 @@ def is_secret(
     quoted: bool,
     alone: bool,
     after: str = "",
+    certain: bool = False,
 ) -> bool:
     """Decide whether `value`, given to a name (see `named_credential`), is to be masked.
 
     `firm`: an assignment that leaves no room for prose (``x=y``, a JSON string, an option's
     argument). `quoted`: it stood in quotes. `alone`: nothing follows on its line. `after`: the
-    two characters after it.
+    two characters after it. `certain`: nothing but the value can stand there (``--token 'x y'``).
     """
     bare = value.strip().rstrip(".:!?")
     words = bare.lower().split()
     if len(bare) < 2:
         return False
-    of_password = word.startswith("pass") or word == "pwd"
+    foreign = kind_of(word) == "password" and re.sub(r"[ _.]", "-", word.lower()) in _FOREIGN
+    of_password = foreign or kind_of(word) in ("password", "passphrase")
+    if certain:
+        return not is_placeholder(value.strip()) and not _points_elsewhere(bare)
     says = words[0] in _SAYINGS or (len(words) > 1 and not _SAYINGS.isdisjoint(words))
     if says and not (of_password and firm and bare.lower() in _POOR_PASSWORDS):
         return False
@@ -147,15 +172,15 @@ def is_secret(
         if firm or quoted:
             return len(words) < 8
         # `pwd: x` is a directory, or a module of Python.
-        short = alone and word != "pwd" and len(bare) >= 4
-        return len(words) == 1 and (short or _looks_random(bare))
+        short = alone and len(word) > 3 and not foreign and len(bare) >= 4
+        return len(words) == 1 and (short or looks_random(bare, 6))
     if len(words) > 1 or bare.isdigit() or re.match(_DATE, bare):
         return False
     if word == "auth":
-        return _looks_random(bare, 16)
+        return looks_random(bare, 16)
     if firm or quoted:
-        return (qualified and len(bare) >= 4) or _looks_random(bare) or len(bare) >= 12
-    return _looks_random(bare) or (alone and len(bare) >= 16)
+        return (qualified and len(bare) >= 4) or looks_random(bare) or len(bare) >= 12
+    return looks_random(bare) or (alone and len(bare) >= 16)
 
 
 def _is_code(value: str, after: str, firm: bool) -> bool:
@@ -167,8 +192,8 @@ def _is_code(value: str, after: str, firm: bool) -> bool:
     )
 
 
-def _looks_random(value: str, least: int = 8) -> bool:
-    """Letters and digits mixed."""
+def looks_random(value: str, least: int = 8) -> bool:
+    """Whether letters and digits are mixed."""
     return (
         len(value) >= least
         and any(char.isdigit() for char in value)
@@ -182,7 +207,7 @@ def _points_elsewhere(value: str) -> bool:
         return True
     # Base64 has slashes too, but no directory is called like that.
     return re.fullmatch(_PATH, value) is not None and not any(
-        _looks_random(part, 16) and not part.islower() for part in re.split(r"[/\\]", value)
+        looks_random(part, 16) and not part.islower() for part in re.split(r"[/\\]", value)
     )
 
 

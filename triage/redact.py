@@ -4,15 +4,20 @@ A secret becomes ``[masked:kind]``, the text around it stays. Masking is total, 
 linear in the text, and masks once: what is masked stays as it is.
 
 Two things make a secret: its own shape (``ghp_...``, a private key, ``://user:...@``), and its
-place (``password=...``, ``--token ...``, ``Authorization: ...``). The shapes come as data from
-the compiled table (`load_patterns`); where nobody gave any they are collected when first needed.
+place (``password=...``, ``--token ...``, ``Authorization: ...``, ``curl -u ...``). What is known of
+both comes as data from the compiled table (`load_patterns`); where nobody gave any, from the
+built-in one. A secret may be split by what a terminal does not show, or by a line's end.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+
+from triage.credentials import FOREIGN_WORDS
+from triage.secret_patterns import Change, Patterns, Shape
+from triage.secret_splits import Apart, wrapped
 
 __all__ = [
     "WORDS",
@@ -26,126 +31,74 @@ __all__ = [
 
 # Each name of a credential holds one of these, in lower case. What knows more about names and
 # values is imported for a text that has one: most have none, and start-up time counts.
-WORDS = ("passw", "passphrase", "passcode", "pwd", "_pass", "-pass", "secret", "token", "key",
-         "credential", "auth")  # fmt: skip
+WORDS = ("passw", "passphrase", "passcode", "pwd", "pw", "psw", "_pass", "-pass", "secret", "token",
+         "key", "credential", "auth")  # fmt: skip
 # From the beginning of such a word to the sign that gives it something: the longest word, a quote
 # with its backslashes, some blanks.
 _REACH = 32
 
 # Masking one secret may uncover the next one; what still moves after this is masked by the line.
 _PASSES = 4
-# For one pattern on one text. None comes near it; a text that made one would be withheld whole.
-_SECONDS = 10.0
 _WITHHELD = "[masked:text]"
 _BATCH_CHARS = 256 << 10
-# White space, quotes and signs that a shape's match may hold around the token itself.
-_EDGES = " \t\r\n\"'=:"
 
 
-class _Shape:
-    """One shape of a secret; its pattern is compiled when a text may hold it."""
+class _Plan:
+    """What has to be looked for in a text; `near` are tokens that may go on in the next line."""
 
-    __slots__ = ("_compiled", "_source", "digit", "group", "kind", "literals", "run")
+    __slots__ = ("commands", "near", "places", "shapes")
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.kind: str = data["kind"]
-        self.group: int = data["group"]
-        self.run: int = data["run"]
-        self.digit: bool = data["digit"]
-        self.literals: list[list[str]] = data["literals"]
-        self._source = f"(?{data['flags']}){data['pattern']}"
-        self._compiled: Any = None
+    def __init__(
+        self, near: list[Shape], shapes: list[Shape], places: bool, commands: bool
+    ) -> None:
+        self.near = near
+        self.shapes = shapes
+        self.places = places
+        self.commands = commands
 
-    def may_stand_in(self, lowered: str) -> bool:
-        """Whether a text with this lower-cased form can match; its first literals are in it."""
-        return all(
-            any(literal in lowered for literal in clause) for clause in self.literals[1:]
-        ) and (not self.run or _run_of(self.run).search(lowered) is not None)
-
-    def mask_in(self, text: str) -> str:
-        if self._compiled is None:
-            import regex
-
-            self._compiled = regex.compile(self._source)
-        return str(self._compiled.sub(self._masked, text, timeout=_SECONDS))
-
-    def _masked(self, match: Any) -> str:
-        from triage.credentials import is_placeholder
-
-        whole: str = match[0]
-        secret: str = match[self.group] or ""
-        start = match.start(self.group) - match.start()
-        if not self.group:
-            start = len(secret) - len(secret.lstrip(_EDGES))
-            secret = secret.strip(_EDGES)
-        if (
-            not secret
-            or len(secret) < self.run
-            or (self.digit and not any(char.isdigit() for char in secret))
-            or is_placeholder(secret)
-        ):
-            return whole
-        return f"{whole[:start]}[masked:{self.kind}]{whole[start + len(secret) :]}"
+    def __bool__(self) -> bool:
+        return bool(self.shapes or self.near) or self.places or self.commands
 
 
-class _Shapes:
-    """All shapes in the order in which they are applied, found by the literals they need."""
-
-    __slots__ = ("_always", "_by_literal", "_shapes")
-
-    def __init__(self, data: Iterable[Mapping[str, Any]]) -> None:
-        self._shapes = [_Shape(item) for item in data]
-        self._always: list[int] = []
-        self._by_literal: dict[str, list[int]] = {}
-        for number, shape in enumerate(self._shapes):
-            if not shape.literals:
-                self._always.append(number)
-            for literal in shape.literals[0] if shape.literals else ():
-                self._by_literal.setdefault(literal, []).append(number)
-
-    def in_text(self, lowered: str) -> list[_Shape]:
-        """Return the shapes that may stand in a text, given its lower-cased form."""
-        numbers = set(self._always)
-        for literal, some in self._by_literal.items():
-            if literal in lowered:
-                numbers.update(some)
-        shapes = (self._shapes[number] for number in sorted(numbers))
-        return [shape for shape in shapes if shape.may_stand_in(lowered)]
+_patterns: Patterns | None = None
+_source: Callable[[], Mapping[str, Any]] | None = None
 
 
-_shapes: _Shapes | None = None
-_source: Callable[[], Iterable[Mapping[str, Any]]] | None = None
-
-
-def export_patterns() -> list[dict[str, Any]]:
-    """Return every shape as JSON data for the compiled table; imports detect-secrets."""
+def export_patterns(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what rules/secrets.yaml and detect-secrets know, as data for the compiled table."""
     from triage.secret_shapes import collect
 
-    return collect()
+    return {"shapes": collect(data), "commands": list(data.get("commands", ()))}
 
 
-def load_patterns(data: Iterable[Mapping[str, Any]]) -> None:
-    """Use the shapes that `export_patterns` once returned."""
-    global _shapes
-    _shapes = _Shapes(data)
+def load_patterns(data: Mapping[str, Any]) -> None:
+    """Use what `export_patterns` once returned."""
+    global _patterns
+    _patterns = Patterns(data)
 
 
-def patterns_from(source: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-    """Use the shapes that `source` returns; it is asked when the first text is masked."""
-    global _shapes, _source
-    _shapes, _source = None, source
+def patterns_from(source: Callable[[], Mapping[str, Any]]) -> None:
+    """Use what `source` returns; it is asked when the first text is masked."""
+    global _patterns, _source
+    _patterns, _source = None, source
 
 
 def mask(text: str) -> str:
     """Return `text` with its secrets as ``[masked:kind]``; the same object where it has none."""
-    return _mask(text, *_candidates(text))
+    apart = Apart(text)
+    plan = _plan(apart.text)
+    if apart:
+        # What is taken out may hold something as well: an address, say.
+        raw = _plan(text)
+        return _mask(text, plan, raw) if plan or raw else text
+    return _mask(text, plan, None) if plan else text
 
 
 def mask_argv(argv: Sequence[str]) -> list[str]:
     """Mask an argument list, the argument after ``--token`` and its like too."""
     from triage.secret_places import mask_arguments
 
-    made = mask_arguments(argv)
+    made = mask_arguments(argv, _loaded().commands)
     return [mask(item) if new is None else new for item, new in zip(argv, made, strict=True)]
 
 
@@ -156,22 +109,36 @@ def mask_data(value: Any) -> Any:
     next to a `name` that does. Data without secrets is returned as it is; otherwise the result is
     a copy in which tuples are lists. Any depth.
     """
-    shapes: dict[_Shape, None] = {}
-    places = False
-    for batch in _batches(value):
-        some, placed = _candidates(batch)
-        shapes.update(dict.fromkeys(some))
-        places = places or placed
-    return _rebuilt(value, list(shapes), places) if shapes or places else value
+    return _rebuilt(value) if any(map(_may_hold_some, _batches(value))) else value
 
 
-def _candidates(text: str) -> tuple[list[_Shape], bool]:
-    """The shapes that may stand in `text`, and whether it may have secrets by their place."""
-    if _shapes is None:
-        load_patterns(export_patterns() if _source is None else _source())
-    assert _shapes is not None
+def _may_hold_some(text: str) -> bool:
+    apart = Apart(text)
+    return bool(_plan(apart.text)) or (bool(apart) and bool(_plan(text)))
+
+
+def _loaded() -> Patterns:
+    if _patterns is None:
+        if _source is None:
+            from triage.cache import load_table
+
+            load_patterns(load_table().section("secrets"))
+        else:
+            load_patterns(_source())
+    assert _patterns is not None
+    return _patterns
+
+
+def _plan(text: str) -> _Plan:
+    patterns = _loaded()
     lowered = text.lower()
-    return _shapes.in_text(lowered), _may_be_given(lowered)
+    near = patterns.near(lowered)
+    return _Plan(
+        [shape for shape in near if shape.token] if "\n" in text else [],
+        [shape for shape in near if shape.may_stand_in(lowered)],
+        _may_be_given(lowered),
+        patterns.commands.may_stand_in(lowered),
+    )
 
 
 def _may_be_given(lowered: str) -> bool:
@@ -181,6 +148,9 @@ def _may_be_given(lowered: str) -> bool:
     cost more than the verdict.
     """
     words = [word for word in WORDS if word in lowered]
+    if not lowered.isascii() or any(word in lowered for word in FOREIGN_WORDS):
+        lowered = lowered.replace("\uff1a", ":").replace("\uff1d", "=")
+        words += [word for word in FOREIGN_WORDS if word in lowered]
     if not words:
         return False
     if lowered.startswith("-") or " -" in lowered or "\n-" in lowered:
@@ -194,31 +164,53 @@ def _may_be_given(lowered: str) -> bool:
     return False
 
 
-def _mask(text: str, shapes: Iterable[_Shape], places: bool) -> str:
+def _mask(text: str, plan: _Plan, raw: _Plan | None) -> str:
     for _ in range(_PASSES):
-        masked = _mask_once(text, shapes, places)
+        masked = _mask_once(text, plan, raw)
         if masked == text:
             return text
         text = masked
-        shapes, places = _candidates(text)
+        plan, raw = _plan(Apart(text).text), None if raw is None else _plan(text)
     # A text made to uncover a secret with each mask: hide what still moves, line by line.
     return "\n".join(
-        line if _mask_once(line, *_candidates(line)) == line else "[masked:line]"
+        line if mask_line == line else "[masked:line]"
         for line in text.split("\n")
+        for mask_line in (_mask_once(line, _plan(Apart(line).text), _plan(line)),)
     )
 
 
-def _mask_once(text: str, shapes: Iterable[_Shape], places: bool) -> str:
+def _mask_once(text: str, plan: _Plan, raw: _Plan | None) -> str:
     try:
-        for shape in shapes:
-            text = shape.mask_in(text)
-        if not places:
-            return text
-        from triage.secret_places import mask_places
-
-        return mask_places(text)
+        apart = Apart(text)
+        if plan.near:
+            apart.change(wrapped(apart.text, plan.near))
+        for changes in _finders(plan):
+            apart.change(changes(apart.text))
+        text = apart.together()
+        if raw is not None:
+            shown = Apart("")
+            shown.text = text
+            for changes in _finders(raw):
+                shown.change(changes(shown.text))
+            text = shown.text
     except TimeoutError:
         return _WITHHELD
+    return text
+
+
+def _finders(plan: _Plan) -> Iterator[Callable[[str], Iterable[Change]]]:
+    """What finds the secrets of a plan, in the order in which it is applied."""
+    for shape in plan.shapes:
+        yield shape.find
+    if plan.places:
+        from triage.secret_places import PLACES, find_places
+
+        for kind in PLACES:
+            yield partial(find_places, kind=kind)
+    if plan.commands:
+        from triage.secret_lines import find_commands
+
+        yield partial(find_commands, commands=_loaded().commands)
 
 
 def _batches(value: Any) -> Iterator[str]:
@@ -243,23 +235,16 @@ def _batches(value: Any) -> Iterator[str]:
     yield "\n".join(batch)
 
 
-def _rebuilt(value: Any, shapes: Sequence[_Shape], places: bool) -> Any:
+def _rebuilt(value: Any) -> Any:
     """Copy the data with every string masked; `name` is what a string is given to."""
     from triage.secret_places import mask_arguments, mask_value
 
+    commands = _loaded().commands
     root: list[Any] = [None]
     todo: list[tuple[Any, Any, Any, str]] = [(root, 0, value, "")]
 
     def masked(text: str, by_place: str | None) -> str:
-        if by_place is not None:
-            return by_place
-        lowered = text.lower()
-        some = [
-            shape
-            for shape in shapes
-            if all(any(one in lowered for one in clause) for clause in shape.literals[:1])
-        ]
-        return _mask(text, some, places)
+        return mask(text) if by_place is None else by_place
 
     while todo:
         target, place, item, name = todo.pop()
@@ -280,13 +265,9 @@ def _rebuilt(value: Any, shapes: Sequence[_Shape], places: bool) -> Any:
             copy: list[Any] = [None] * len(item)
             target[place] = copy
             if all(isinstance(part, str) for part in item):
-                copy[:] = map(masked, item, mask_arguments(item))
+                copy[:] = map(masked, item, mask_arguments(item, commands))
             else:
                 todo.extend((copy, index, part, "") for index, part in enumerate(item))
         else:
             target[place] = item
     return root[0]
-
-
-def _run_of(length: int) -> re.Pattern[str]:
-    return re.compile(f"[a-z0-9_-]{{{length}}}")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from triage.credentials import (
     WORD_PATTERN,
-    is_placeholder,
     is_qualified,
     is_secret,
     kind_of,
+    looks_random,
     named_credential,
 )
+from triage.secret_commands import Call, Commands
+from triage.secret_patterns import SECONDS, Change
 
-__all__ = ["mask_arguments", "mask_places", "mask_value"]
+__all__ = ["PLACES", "find_places", "mask_arguments", "mask_value"]
 
 # Patterns are kept as text here: `re` compiles the few that a text needs, and remembers them.
 #
@@ -42,7 +44,7 @@ _REST = {
 # name = value, name: value, "name": "value", env['NAME'] = 'value', Authorization: Basic value
 _ASSIGNMENT = (
     rf"(?i)(?P<word>{WORD_PATTERN})"
-    r"""(?:\\{0,3}+["']\]?)?+[ \t]{0,8}+(?P<sep>=>|:=|=(?!=)|:(?!:))[ \t]{0,8}+"""
+    r"""(?:\\{0,3}+["']\]?)?+[ \t]{0,8}+(?P<sep>=>|:=|=(?!=)|:(?!:)|[\uff1a\uff1d])[ \t]{0,8}+"""
     r"""(?P<quote>\\{0,3}+["'])?+"""
     r"(?:(?:basic|bearer|token|digest|negotiate|ntlm|apikey|oauth|hmac|bot)[ \t]{1,4}+)?+"
     rf"{_VALUE}"
@@ -52,25 +54,43 @@ _OPTION = (
     r"(?i)(?<![\w-])--?+(?:[a-z0-9]{1,20}+[-_.]){0,4}?"
     rf"(?P<word>{WORD_PATTERN})(?P<sep>)[ \t]{{1,4}}+(?!-)(?P<quote>[\"'])?+{_VALUE}"
 )
+_NAMED = r"--?[A-Za-z][\w.-]{0,80}|[A-Za-z_]\w{0,80}"
+_OF_OPTION = r"(?:^|[\s\"'(\[])--?[\w.-]{0,40}\Z"
 _NAME_END = r"[\w.-]*\Z"
 _IN_ADDRESS = r"://[^\s/@\"']{0,200}\Z"
 _ENDS_LINE = r"""["'`\\)\]},;.]{0,8}[ \t\r]{0,64}(?:\n|\Z)"""
 _ENDS_ARGUMENT = r"""["']?(?:[ \t\r]{0,64}(?:\n|\Z)|[ \t]{1,64}[-|&;<>])"""
 
-# Options whose argument is a secret with this program only; ":" takes the part after a colon.
-_PROGRAM_OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    "curl": (("-u", "-U", "--user", "--proxy-user"), ":"),
-    "redis-cli": (("-a", "--pass"), ""),
-    "sshpass": (("-p",), ""),
-}
-_SECONDS = 10.0
+# name: and the value alone on the next line
+_NEXT_LINE = (
+    rf"(?i)(?P<word>{WORD_PATTERN})(?:[\"'])?[ \t]{{0,8}}+(?:[:=\uff1a]|is:?)[ \t]{{0,8}}+\r?\n"
+    r"(?:[ \t]{0,80}+\r?\n)?+(?P<indent>[ \t]{0,80}+)(?P<quote>[\"'])?+(?P<value>[^\s\"']{4,256}+)"
+    r"[\"']?[ \t]{0,80}+(?=\r?\n|\Z)"
+)
 _compiled: dict[str, Any] = {}
 
 
-def mask_places(text: str) -> str:
-    """Mask the values in `text` that their names make secrets; raises TimeoutError, never yet."""
-    text = _masked(text, _ASSIGNMENT)
-    return _masked(text, _OPTION) if " -" in text or text.startswith("-") else text
+def find_places(text: str, kind: str) -> Iterator[Change]:
+    """Yield the values in `text` that their names make secrets; raises TimeoutError, never yet.
+
+    `kind` is one of `PLACES`, to be applied in that order.
+    """
+    if kind == "options" and " -" not in text and not text.startswith("-"):
+        return
+    source, judge = _KINDS[kind]
+    pattern = _compiled.get(kind)
+    if pattern is None:
+        import regex
+
+        pattern = _compiled[kind] = regex.compile(source)
+    at = 0
+    while (match := pattern.search(text, at, timeout=SECONDS)) is not None:
+        at = match.start("value")
+        if judge(text, match):
+            end = _end_of_value(text, match)
+            yield at, end, f"[masked:{kind_of(match['word'])}]"
+            at = end
+        # Else the value may hold a name and a value of its own.
 
 
 def mask_value(name: str, value: str, *, option: bool = False) -> str | None:
@@ -85,54 +105,47 @@ def mask_value(name: str, value: str, *, option: bool = False) -> str | None:
     scheme, space, credentials = value.partition(" ")
     if word != "authorization" or not space:
         scheme, space, credentials = "", "", value
-    if not is_secret(word, qualified or option, credentials, firm=True, quoted=True, alone=True):
+    if not is_secret(
+        word,
+        qualified or option,
+        credentials,
+        firm=True,
+        quoted=True,
+        alone=True,
+        certain=option,
+    ):
         return None
     return f"{scheme}{space}[masked:{kind_of(word)}]"
 
 
-def mask_arguments(argv: Sequence[str]) -> list[str | None]:
-    """Return each argument masked because of those before it, None where they are no reason."""
+def mask_arguments(argv: Sequence[str], commands: Commands) -> list[str | None]:
+    """Return each argument masked because of those around it, None where they are no reason."""
     masked: list[str | None] = []
-    programs: set[str] = set()
+    call = Call(commands, sure=True)
     before = ""
     for item in argv:
-        masked.append(_masked_argument(programs, before, item))
-        program = item.rpartition("/")[2]
-        if program in _PROGRAM_OPTIONS or program.startswith("mysql"):
-            programs.add(program)
+        span = call.word(item)
+        masked.append(
+            _by_name(before, item)
+            if span is None
+            else f"{item[: span[0]]}[masked:password]{item[span[1] :]}"
+        )
         before = item
+    last = call.last()
+    if last is not None:
+        number, (start, end) = last
+        masked[number] = f"{argv[number][:start]}[masked:password]{argv[number][end:]}"
     return masked
 
 
-def _masked_argument(programs: set[str], before: str, item: str) -> str | None:
-    for program in programs:
-        options, mark = _PROGRAM_OPTIONS.get(program, ((), ""))
-        if before in options and not is_placeholder(item):
-            head, found, _ = item.partition(mark) if mark else ("", "", item)
-            if found or not mark:
-                return f"{head}{found}[masked:password]"
-        if program.startswith("mysql") and item.startswith("-p") and len(item) > 2:
-            return item if is_placeholder(item[2:]) else "-p[masked:password]"
+def _by_name(before: str, item: str) -> str | None:
+    name, sign, value = item.partition("=")
+    if sign and re.fullmatch(_NAMED, name):
+        made = mask_value(name.lstrip("-"), value, option=True)
+        return None if made is None else f"{name}={made}"
     if before.startswith("-") and "=" not in before and not item.startswith("-"):
         return mask_value(before.removeprefix("-"), item, option=True)
     return None
-
-
-def _masked(text: str, source: str) -> str:
-    pattern = _compiled.get(source)
-    if pattern is None:
-        import regex
-
-        pattern = _compiled[source] = regex.compile(source)
-    parts: list[str] = []
-    done = at = 0
-    while (match := pattern.search(text, at, timeout=_SECONDS)) is not None:
-        at = match.start("value")
-        if _is_placed_secret(text, match):
-            parts.append(f"{text[done:at]}[masked:{kind_of(match['word'])}]")
-            done = at = _end_of_value(text, match)
-        # Else the value may hold a name and a value of its own.
-    return "".join(parts) + text[done:] if parts else text
 
 
 def _end_of_value(text: str, match: Any) -> int:
@@ -142,6 +155,16 @@ def _end_of_value(text: str, match: Any) -> int:
         rest = re.compile(_REST[quote and quote[-2:]]).match(text, end)
         end = end if rest is None else rest.end()
     return end
+
+
+def _is_alone_on_next_line(text: str, match: Any) -> bool:
+    word, value = match["word"].lower(), match["value"]
+    before = text[max(0, match.start("word") - 64) : match.start("word")]
+    if is_qualified(before, word) is None or value[-1] in ":{[(" or value[0] in "-[{(<|>":
+        return False
+    if not is_secret(word, True, value, firm=False, quoted=False, alone=True):
+        return False
+    return looks_random(value, 6) or bool(match["indent"] and not value.isalpha())
 
 
 def _is_placed_secret(text: str, match: Any) -> bool:
@@ -155,6 +178,8 @@ def _is_placed_secret(text: str, match: Any) -> bool:
         return False  # an argument passed on: `connect(token=token)`
     end = match.end("value")
     quoted = match["quote"] is not None
+    # `--name 'some words'`, `--name='some words'`
+    certain = quoted and (not match["sep"] or re.search(_OF_OPTION, before) is not None)
     if match["sep"]:
         spaced = text[match.start("sep") - 1].isspace() or text[match.end("sep")].isspace()
         firm = quoted or (match["sep"] == "=" and not spaced)
@@ -170,4 +195,14 @@ def _is_placed_secret(text: str, match: Any) -> bool:
         quoted=quoted,
         alone=alone,
         after=text[end : end + 2],
+        certain=certain,
     )
+
+
+# In this order: a name in front of an option's is part of it.
+PLACES = ("assignments", "next_lines", "options")
+_KINDS: dict[str, tuple[str, Callable[[str, Any], bool]]] = {
+    "assignments": (_ASSIGNMENT, _is_placed_secret),
+    "next_lines": (_NEXT_LINE, _is_alone_on_next_line),
+    "options": (_OPTION, _is_placed_secret),
+}

@@ -1,0 +1,164 @@
+"""Secrets in pieces: what a terminal does not show stands in them, or the end of a line.
+
+What stands in between is taken out, the rest searched, and all of it put back around the masks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+from triage.credentials import looks_random
+from triage.secret_patterns import Change, Shape
+
+__all__ = ["Apart", "wrapped"]
+
+# Escapes (U+FFFD stands for ESC in a text made safe), struck-over characters, controls, and
+# characters without a width.
+_SIGNS = (
+    "\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffd\U000e0000-\U000e007f"
+)
+_HIDDEN = (
+    r"\x1b\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|[\x1b\ufffd]\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    rf"|\x1b[ -/]{{0,8}}[0-~]|[^\n]\x08|[{_SIGNS}]"
+)
+_COLOUR = r"\x1b\[[0-9;:]*m"
+# Between two pieces of a wrapped token: the end of a line, an indent, the lines of a box.
+_TOKEN_CHAR = r"[A-Za-z0-9_.~+/=-]"
+_BOX = "[\u2502\u2503\u2551|]"
+_EDGE = rf"[ \t]*+(?:{_BOX}[ \t]*+)?"
+_JOINT = rf"(?<={_TOKEN_CHAR})\\?{_EDGE}\r?\n{_EDGE}(?={_TOKEN_CHAR})"
+_LEAST_HEAD = 6
+_LEAST_WIDTH = 40
+
+
+class Apart:
+    """A text without what a terminal does not show, which is put back at the end."""
+
+    __slots__ = ("_between", "text")
+
+    def __init__(self, text: str) -> None:
+        # Where in `text` something was taken out, and what.
+        self._between: list[tuple[int, str]] = []
+        parts: list[str] = []
+        done = size = 0
+        shown = re.search(f"[{_SIGNS}]", text) is None
+        for match in () if shown else re.compile(_HIDDEN).finditer(text):
+            size += match.start() - done
+            parts.append(text[done : match.start()])
+            self._between.append((size, match[0]))
+            done = match.end()
+        self.text = "".join(parts) + text[done:] if parts else text
+
+    def __bool__(self) -> bool:
+        return bool(self._between)
+
+    def change(self, changes: Iterable[Change]) -> None:
+        """Make changes that don't overlap, the first first; colours and lines in them stay."""
+        parts: list[str] = []
+        kept: list[tuple[int, str]] = []
+        done = size = number = 0
+        between = self._between
+        for start, end, made in changes:
+            if start < done:
+                continue
+            while number < len(between) and between[number][0] <= start:
+                kept.append((between[number][0] - done + size, between[number][1]))
+                number += 1
+            parts += (self.text[done:start], made)
+            size += start - done + len(made)
+            done = end
+            while number < len(between) and between[number][0] < end:
+                what = between[number][1]
+                if "\n" in what or re.fullmatch(_COLOUR, what):
+                    kept.append((size, what))
+                number += 1
+        if parts:
+            kept += ((place - done + size, what) for place, what in between[number:])
+            self._between = kept
+            self.text = "".join(parts) + self.text[done:]
+
+    def together(self) -> str:
+        parts: list[str] = []
+        done = 0
+        for place, what in self._between:
+            parts += (self.text[done:place], what)
+            done = place
+        return "".join(parts) + self.text[done:]
+
+
+def wrapped(text: str, shapes: Iterable[Shape]) -> list[Change]:
+    """Return the secrets that go on after the end of their line; lines stay lines.
+
+    `shapes` are tokens of whose literals the text has one: none is looked for across lines.
+    """
+    joints = [match.span() for match in re.compile(_JOINT).finditer(text)]
+    if not joints:
+        return []
+    joined = _Joined(text, joints)
+    lowered = joined.text.lower()
+    changes: list[Change] = []
+    for shape in shapes:
+        if shape.may_stand_in(lowered):
+            for start, end, made in shape.find(joined.text):
+                changes += joined.change(shape, start, end, made)
+    return sorted(changes)
+
+
+class _Joined:
+    """A text whose lines are joined where a token may go on."""
+
+    __slots__ = ("_joints", "_places", "_whole", "text")
+
+    def __init__(self, text: str, joints: list[tuple[int, int]]) -> None:
+        self._whole = text
+        self._joints = joints
+        # Where each joint is in the joined text.
+        self._places: list[int] = []
+        parts: list[str] = []
+        done = size = 0
+        for start, end in joints:
+            size += start - done
+            self._places.append(size)
+            parts.append(text[done:start])
+            done = end
+        self.text = "".join(parts) + text[done:]
+
+    def change(self, shape: Shape, start: int, end: int, made: str) -> list[Change]:
+        """The changes of the whole text for a secret found in the joined one, [] for none."""
+        first = bisect_right(self._places, start)
+        last = bisect_left(self._places, end)
+        pieces = [start, *self._places[first:last], end]
+        count = 1
+        while count < len(pieces) - 1 and self._goes_on(shape, start, pieces, count, first):
+            count += 1
+        if count == 1:
+            return []
+        changes: list[Change] = []
+        for number in range(count):
+            lowest = self._joints[first + number - 1][1] if number else self._place(start)
+            changes.append((lowest, lowest + pieces[number + 1] - pieces[number], made))
+            made = ""
+        return changes
+
+    def _place(self, at: int) -> int:
+        number = bisect_right(self._places, at)
+        return self._joints[number - 1][1] + at - self._places[number - 1] if number else at
+
+    def _goes_on(self, shape: Shape, start: int, pieces: list[int], count: int, first: int) -> bool:
+        """Whether the token goes on in its next piece: it is none without it, or that looks like a
+        rest and the line is full."""
+        head = self.text[start : pieces[count]]
+        rest = self.text[pieces[count] : pieces[count + 1]]
+        if len(head) < _LEAST_HEAD:
+            return False
+        lowered = head.lower()
+        if not (shape.may_stand_in(lowered) and shape.holds(head)):
+            return any(literal in lowered for literal in (shape.literals or [[]])[0])
+        line_end, next_start = self._joints[first + count - 1]
+        width = line_end - self._whole.rfind("\n", 0, line_end) - 1
+        next_end = self._whole.find("\n", next_start)
+        next_width = (len(self._whole) if next_end < 0 else next_end) - next_start
+        return width >= max(_LEAST_WIDTH, next_width) and looks_random(rest, 4)

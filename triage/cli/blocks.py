@@ -20,6 +20,7 @@ from triage.documents import (
     mutation_block,
     table_block,
 )
+from triage.redact import patterns_from
 
 __all__ = ["RESULTS", "help_block", "refresh"]
 
@@ -31,6 +32,8 @@ _WIDTH = 88
 def refresh(root: Path, *, write: bool) -> tuple[list[Stale], list[str]]:
     """Bring the documents of a checkout up to date; returns what was not, and warnings."""
     table = load_table(root / "rules")
+    # Excerpts are masked; without this the masking would load a table of its own.
+    patterns_from(lambda: table.section("secrets"))
     warnings: list[str] = []
     saved = root / RESULTS
     results: Any = read_results(saved) if saved.is_file() else None

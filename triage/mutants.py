@@ -96,7 +96,7 @@ def _word(word: str, value: Any, node: Node, path: Path) -> Iterator[Change]:
             changes = _branches("any", items, inner, path)
         for kind, place, what, changed in changes:
             yield kind, place, f"{what} (inside not)", ["not", changed]
-    elif word == "is" and isinstance(value, list) and len(value) == len(node[1]) > 1:
+    elif word == "is" and isinstance(value, list) and len(value) > 1:
         for index, name in enumerate(value):
             yield "drop", (*path, index), f"drop is: {name}", ["all", _without(node[1], index)]
     elif word == "exit" and isinstance(value, list) and len(value) > 1:

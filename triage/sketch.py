@@ -15,7 +15,7 @@ from triage.logic import statuses
 from triage.match import Matcher
 from triage.pattern_text import example_texts
 
-__all__ = ["NEAR_JSON", "merged", "sample_of", "sketches"]
+__all__ = ["NEAR_JSON", "Sketch", "merged", "sample_of", "sketches"]
 
 # A whole value, one beside text, scalars, one inside a line, one cut off, several, none.
 NEAR_JSON = (

@@ -1,8 +1,9 @@
 """Samples that would notice what nobody notices: for each surviving change, one short capture.
 
-Candidates come from the row's own samples with one thing changed, from cases it wins, and from
-sketches of its condition. One is kept only where the real matcher says that the change makes
-another row win. Whether the table is right about it, a person must say.
+Candidates come from the row's own samples with one thing changed, from cases it wins, from lines
+that other witnesses really printed, and last from sketches of its condition. One is kept only
+where the real matcher says that the change makes another row win. Whether the table is right about
+it, a person must say.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from triage.engine import signals_for
 from triage.errors import CaptureError
-from triage.logic import statuses
+from triage.finds import Found
+from triage.logic import normal, statuses
 from triage.mutants import Mutant
 from triage.rulebook import RowSource, Rulebook
 from triage.samples import sample_capture
 from triage.signals import Signals
-from triage.sketch import NEAR_JSON, merged, sample_of, sketches
+from triage.sketch import NEAR_JSON, Sketch, merged, sample_of, sketches
 from triage.table import Table
 from triage.witness import Gathered
 
@@ -29,6 +32,8 @@ _MOST_CANDIDATES = 900
 _LONGEST_TEXT = 1500
 _STATUSES = (0, 1, 2, 3, 7, 126, 127, 124, 130, 137, 139, 255, None)
 _CASES_PER_ROW = 6
+_LINES_PER_CONDITION = 3
+_LONGEST_LINES = 200
 # A program that no rule knows by name.
 _NOBODY = "frobctl"
 
@@ -59,8 +64,10 @@ def suggest(
         if not mutant.target.startswith("vocabulary:"):
             by_row.setdefault(mutant.target, []).append(mutant)
     numbers = {row.id: number for number, row in enumerate(rulebook.rows)}
+    printed = _Printed(gathered)
     for row_id, mutants in by_row.items():
-        search = _Search(rulebook.rows[numbers[row_id]], numbers[row_id], gathered, rulebook)
+        number = numbers[row_id]
+        search = _Search(rulebook.rows[number], number, gathered, rulebook, printed)
         yield from search.suggestions(mutants)
 
 
@@ -82,7 +89,10 @@ class _Tried:
 class _Search:
     """Candidates for one row, and which of them notices which change."""
 
-    def __init__(self, row: RowSource, number: int, gathered: Gathered, rulebook: Rulebook) -> None:
+    def __init__(
+        self, row: RowSource, number: int, gathered: Gathered, rulebook: Rulebook, printed: _Printed
+    ) -> None:
+        self.printed = printed
         self.row = row
         self.number = number
         self.table = gathered.table
@@ -93,19 +103,22 @@ class _Search:
         self.seen: set[str] = set()
 
     def suggestions(self, mutants: Sequence[Mutant]) -> Iterator[Suggestion]:
-        self._try(self._candidates(self.node))
         open_ = list(mutants)
-        while open_:
-            best = self._best(open_)
-            if best is None:
-                break
-            tried, noticed = best
-            open_ = [mutant for mutant in open_ if mutant not in noticed]
-            yield self._suggestion(tried, noticed)
+        swap = any(mutant.kind == "swap" for mutant in mutants)
+        # What is made of real captures reads like one, so sketches get only what it leaves.
+        for candidates in (self._real(self.node, swap), self._sketched(self.node)):
+            self._try(candidates)
+            while open_:
+                best = self._best(open_)
+                if best is None:
+                    break
+                tried, noticed = best
+                open_ = [mutant for mutant in open_ if mutant not in noticed]
+                yield self._suggestion(tried, noticed)
         # What a changed condition lets in must be made from the changed condition.
         for mutant in open_:
             before = len(self.tried)
-            self._try(self._candidates(self._changed(mutant)))
+            self._try(self._sketched(self._changed(mutant)))
             found = next((t for t in self.tried[before:] if self._notices(t, mutant)), None)
             if found is not None:
                 yield self._suggestion(found, [mutant])
@@ -158,9 +171,27 @@ class _Search:
             if count >= _MOST_CANDIDATES:
                 return
 
-    def _candidates(self, node: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-        bases = [dict(sample) for kind in ("match", "no_match") for sample in self.row.data[kind]]
-        bases += self._cases()
+    def _real(self, node: Sequence[Any], swap: bool) -> Iterator[Mapping[str, Any]]:
+        """Samples and cases with one thing changed, or with a line that others printed."""
+        bases = self._bases()
+        yield from bases
+        additions = [line for part in _inside_not(node, self.table) for line in self.printed(part)]
+        for base in bases:
+            for addition in additions:
+                yield from _with(base, addition)
+        codes = [*_STATUSES, *_named_statuses(node)]
+        for base in bases:
+            yield from ({**base, "exit_code": code} for code in codes)
+            yield from _fewer(base)
+        if swap and self.number:
+            above = self.rulebook.rows[self.number - 1].data["match"]
+            for base in self.row.data["match"]:
+                for other in above:
+                    yield from _with(base, other)
+                    yield from _with(other, base)
+
+    def _sketched(self, node: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+        bases = self._bases()
         made = sketches(node, self.table.matcher)
         bases += [sample_of(sketch) for sketch in made]
         yield from bases
@@ -180,14 +211,51 @@ class _Search:
             for text in NEAR_JSON:
                 yield {**base, "stdout": text}
 
+    def _bases(self) -> list[dict[str, Any]]:
+        samples = [dict(sample) for kind in ("match", "no_match") for sample in self.row.data[kind]]
+        return samples + self._cases()
+
     def _cases(self) -> list[dict[str, Any]]:
-        """Short cases that the row wins, as samples."""
+        """Short cases that the row wins, as samples with no more than a verdict rests on."""
         from triage.last_run import capture_data
 
         won = [w for w in self.gathered.cases if w.winner == self.number and w.case is not None]
         data = [capture_data(w.signals.capture) for w in won]
+        data = [{key: value for key, value in item.items() if key != "duration_s"} for item in data]
         short = [item for item in data if len(json.dumps(item)) < _LONGEST_TEXT]
         return sorted(short, key=lambda item: len(json.dumps(item)))[:_CASES_PER_ROW]
+
+
+class _Printed:
+    """Lines that witnesses really printed and that a condition finds, the shortest ones."""
+
+    def __init__(self, gathered: Gathered) -> None:
+        self.matcher = gathered.table.matcher
+        self.signals = sorted(
+            (witness.signals for witness in gathered.witnesses),
+            key=lambda signals: signals.stdout.size + signals.stderr.size,
+        )
+        self.known: dict[str, list[Sketch]] = {}
+
+    def __call__(self, node: Sequence[Any]) -> list[Sketch]:
+        """Return sketches that hold one such line each, none for what leaves no evidence."""
+        key = normal(node)
+        if key not in self.known:
+            self.known[key] = list(islice(self._sketches(node), _LINES_PER_CONDITION))
+        return self.known[key]
+
+    def _sketches(self, node: Sequence[Any]) -> Iterator[Sketch]:
+        for signals in self.signals:
+            found: list[Found] = []
+            if signals.merged or not self.matcher.holds(node, signals, found):
+                continue
+            for stream, start, end, kind in found[:1]:
+                text = stream.text
+                if kind >= 0 and text[start:end].strip():
+                    after = text.find("\n", max(end - 1, start))
+                    line = text[text.rfind("\n", 0, start) + 1 : after if after >= 0 else None]
+                    if len(line) <= _LONGEST_LINES:
+                        yield {stream.name: line}
 
 
 def _with(base: Mapping[str, Any], sketch: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -231,3 +231,16 @@ def test_classify_never_raises(
 def test_same_capture_same_verdict(table: Table) -> None:
     capture = Capture(exit_code=1, stderr="error: unknown option '--x'\n", command="tool --x")
     assert classify(capture, table).to_dict() == classify(capture, table).to_dict()
+
+
+@pytest.mark.parametrize("merged", ["Exit code 1\n", b"Exit code 1\n", "\n[exit code: 1]\n"])
+def test_the_line_of_a_harness_is_no_word_of_the_command(merged: str | bytes) -> None:
+    verdict = classify(Capture(exit_code=None, merged=merged, command="grep -n panic main.go"))
+    assert (verdict.verdict, verdict.rule) == ("not_failure", "search-found-nothing")
+
+
+def test_a_find_behind_the_line_of_a_harness_keeps_its_place() -> None:
+    merged = "Exit code 2\nls: cannot access 'x': No such file or directory\n"
+    verdict = classify(Capture(exit_code=None, merged=merged, command="ls x"))
+    (found, *_) = verdict.evidence
+    assert merged[found.start : found.end] == found.text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ended_by_limit", "status_in"]
+__all__ = ["ended_by_limit", "status_in", "without_status"]
 
 _FIRST = re.compile(r"\A\s*(?:Error: )?Exit code:? (-?\d{1,10})\s*(?:\n|\Z)")
 _LAST = re.compile(
@@ -39,11 +39,32 @@ def status_in(text: str) -> tuple[int | None, str]:
 
     (None, text) where there is none; an unknown status is never 0.
     """
+    status, start, end = _status_line(text)
+    return status, text[:start] + text[end:]
+
+
+def without_status(merged: str | bytes) -> str | bytes:
+    """Return `merged` with the harness's own line blanked, so that every position stays."""
+    if isinstance(merged, bytes):
+        return _blanked(merged.decode("latin-1")).encode("latin-1")
+    return _blanked(merged)
+
+
+def _blanked(text: str) -> str:
+    _, start, end = _status_line(text)
+    if start == end:
+        return text
+    line = "".join(char if char == "\n" else " " for char in text[start:end])
+    return text[:start] + line + text[end:]
+
+
+def _status_line(text: str) -> tuple[int | None, int, int]:
     for pattern in (_CODEX, _FIRST):
         match = pattern.search(text)
         if match:
-            return int(match.group(1)), text[match.end() :]
-    match = _LAST.search(text[-400:])
+            return int(match.group(1)), 0, match.end()
+    tail = max(0, len(text) - 400)
+    match = _LAST.search(text[tail:])
     if match:
-        return int(match.group(1)), text[: len(text) - len(text[-400:]) + match.start()]
-    return None, text
+        return int(match.group(1)), tail + match.start(), len(text)
+    return None, 0, 0

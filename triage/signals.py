@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from triage.agents.model import AgentRun
     from triage.command import CommandLine, Stage
     from triage.envelope import Extraction
-    from triage.model import Capture, Effect
+    from triage.model import Capture, Effect, StreamSource
     from triage.table import Table
 
 __all__ = ["HEAD_BYTES", "TAIL_BYTES", "Signals"]
@@ -44,7 +44,7 @@ class Signals:
     @cached_property
     def stdout(self) -> StreamText:
         if self.capture.merged is not None:
-            return self._read("merged", self.capture.merged)
+            return self._read("merged", self._merged_of_command)
         return self._read("stdout", self.capture.stdout)
 
     @cached_property
@@ -91,8 +91,20 @@ class Signals:
         if code is None and self.merged:
             from triage.harness_text import status_in
 
-            code = status_in(self.stdout.text)[0]
+            merged = self.capture.merged
+            text = merged.decode("latin-1") if isinstance(merged, bytes) else merged
+            code = status_in(text if isinstance(text, str) else self.stdout.text)[0]
         return code
+
+    @property
+    def _merged_of_command(self) -> StreamSource | None:
+        merged = self.capture.merged
+        if self.capture.exit_code is None and isinstance(merged, (str, bytes)):
+            from triage.harness_text import without_status
+
+            # Its line about the status is the harness's word, not the command's.
+            return without_status(merged)
+        return merged
 
     @cached_property
     def exit(self) -> ExitMeaning:

@@ -88,7 +88,7 @@ def test_the_chapter_without_a_fault_loads(tmp_path: Path) -> None:
         ("    match: [{exit_code: 2}]\n", "", "14:5", "key `match` is missing", "add it"),
         ("    match: [{exit_code: 2}]", "    match: []", "17:12", "[] should be non-empty", "schema.json"),
         ("match: [{exit_code: 2}]", "match: [{exit: 2}]", "17:13", "key `exit_code` is missing", "add it"),
-        ("why: A row of a test that stands first in it.", "why: short", "9:10", "'short' is too short", "schema.json"),
+        ("why: A row of a test that stands first in it.", "why: short", "9:10", "'short' is too short", "characters or more"),
         ("kind: rerun,", "kind: restart,", "8:16", "'restart' is not one of", "action.schema.json"),
         ("text: Run it again.", "txt: Run it again.", "8:23", "unknown key `txt`", "known here are: argv"),
         ("    do: {", "    retry: {when: sometimes}\n    do: {", "8:19", "'sometimes' is not one of", "action.schema.json"),

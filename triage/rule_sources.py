@@ -173,6 +173,10 @@ def _faults(error: Any) -> Iterator[_Fault]:
         missing = [key for key in best.validator_value if key not in best.instance]
         yield _Fault(f"key `{missing[0]}` is missing", steps, "add it")
         return
+    if best.validator == "minLength":
+        wanted = f"write {best.validator_value} characters or more"
+        yield _Fault(f"{best.instance!r} is too short", steps, wanted)
+        return
     yield _Fault(_short(best.message), steps)
 
 

@@ -11,6 +11,7 @@ built-in one. A secret may be split by what a terminal does not show, or by a li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -39,6 +40,7 @@ _REACH = 32
 
 # Masking one secret may uncover the next one; what still moves after this is masked by the line.
 _PASSES = 4
+_MASKED = r"\[masked:[a-z0-9-]{1,40}\]"
 _WITHHELD = "[masked:text]"
 _BATCH_CHARS = 256 << 10
 
@@ -136,7 +138,7 @@ def _plan(text: str) -> _Plan:
     return _Plan(
         [shape for shape in near if shape.token] if "\n" in text else [],
         [shape for shape in near if shape.may_stand_in(lowered)],
-        _may_be_given(lowered),
+        _may_be_given(re.sub(_MASKED, "", lowered) if "[masked:" in lowered else lowered),
         patterns.commands.may_stand_in(lowered),
     )
 
@@ -172,11 +174,15 @@ def _mask(text: str, plan: _Plan, raw: _Plan | None) -> str:
         text = masked
         plan, raw = _plan(Apart(text).text), None if raw is None else _plan(text)
     # A text made to uncover a secret with each mask: hide what still moves, line by line.
-    return "\n".join(
-        line if mask_line == line else "[masked:line]"
-        for line in text.split("\n")
-        for mask_line in (_mask_once(line, _plan(Apart(line).text), _plan(line)),)
+    text = "\n".join(
+        line if _masked_line(line) == line else "[masked:line]" for line in text.split("\n")
     )
+    plan = _plan(Apart(text).text)
+    return text if _mask_once(text, plan, _plan(text)) == text else _WITHHELD
+
+
+def _masked_line(line: str) -> str:
+    return _mask_once(line, _plan(Apart(line).text), _plan(line))
 
 
 def _mask_once(text: str, plan: _Plan, raw: _Plan | None) -> str:

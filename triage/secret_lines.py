@@ -212,18 +212,20 @@ class _Reader:
 
 
 def _pipeline(line: list[_Stage]) -> Iterator[Span]:
-    for number, stage in enumerate(line):
+    first = line[0]
+    done = False
+    for stage in line:
+        if not stage.piped:
+            first, done = stage, False
         yield from stage.last()
         mark = stage.call.reads
         if mark is None:
             continue
         if stage.here is not None:
             yield from _written([stage.here], mark)
-        first = number
-        while first and line[first].piped:
-            first -= 1
-        if first < number and line[first].program in _WRITERS:
-            yield from _written(line[first].written(), mark)
+        if stage is not first and first.program in _WRITERS and not done:
+            done = True
+            yield from _written(first.written(), mark)
 
 
 def _written(words: list[_Word], mark: str) -> Iterator[Span]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from triage.credentials import looks_random
 from triage.secret_patterns import Change, Shape
@@ -31,6 +31,8 @@ _BOX = "[\u2502\u2503\u2551|]"
 _EDGE = rf"[ \t]*+(?:{_BOX}[ \t]*+)?"
 _JOINT = rf"(?<={_TOKEN_CHAR})\\?{_EDGE}\r?\n{_EDGE}(?={_TOKEN_CHAR})"
 _LEAST_HEAD = 6
+_LONGEST_HEAD = 300
+_LONGEST_LITERAL = 24
 _LEAST_WIDTH = 40
 
 
@@ -89,12 +91,17 @@ class Apart:
         return "".join(parts) + self.text[done:]
 
 
-def wrapped(text: str, shapes: Iterable[Shape]) -> list[Change]:
+def wrapped(text: str, shapes: Sequence[Shape]) -> list[Change]:
     """Return the secrets that go on after the end of their line; lines stay lines.
 
     `shapes` are tokens of whose literals the text has one: none is looked for across lines.
     """
-    joints = [match.span() for match in re.compile(_JOINT).finditer(text)]
+    literals = tuple({one for shape in shapes for clause in shape.literals[:1] for one in clause})
+    joints = [
+        match.span()
+        for match in re.compile(_JOINT).finditer(text)
+        if _may_join(text, match.start(), match.end(), literals)
+    ]
     if not joints:
         return []
     joined = _Joined(text, joints)
@@ -105,6 +112,22 @@ def wrapped(text: str, shapes: Iterable[Shape]) -> list[Change]:
             for start, end, made in shape.find(joined.text):
                 changes += joined.change(shape, start, end, made)
     return sorted(changes)
+
+
+def _may_join(text: str, start: int, end: int, literals: tuple[str, ...]) -> bool:
+    """Whether a token may go on at a line's end: one begins in the line, or the line is full; and
+    none begins with the next."""
+    if text[end : end + _LONGEST_LITERAL].lower().startswith(literals):
+        return False
+    ending = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_HEAD) : start].lower()
+    return any(literal in ending for literal in literals) or _is_full(text, start, end)
+
+
+def _is_full(text: str, start: int, end: int) -> bool:
+    """Whether the line that ends at `start` is long, and no shorter than the next one."""
+    width = start - text.rfind("\n", 0, start) - 1
+    next_end = text.find("\n", end)
+    return width >= max(_LEAST_WIDTH, (len(text) if next_end < 0 else next_end) - end)
 
 
 class _Joined:
@@ -158,7 +181,4 @@ class _Joined:
         if not (shape.may_stand_in(lowered) and shape.holds(head)):
             return any(literal in lowered for literal in (shape.literals or [[]])[0])
         line_end, next_start = self._joints[first + count - 1]
-        width = line_end - self._whole.rfind("\n", 0, line_end) - 1
-        next_end = self._whole.find("\n", next_start)
-        next_width = (len(self._whole) if next_end < 0 else next_end) - next_start
-        return width >= max(_LEAST_WIDTH, next_width) and looks_random(rest, 4)
+        return _is_full(self._whole, line_end, next_start) and looks_random(rest, 4)

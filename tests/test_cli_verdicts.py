@@ -1,4 +1,4 @@
-"""`classify` of files goes without typer; it must say what the typer application says."""
+"""The usual words of `classify` go without typer; it must say what the typer application says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from triage.cli.app import run_app
-from triage.cli.verdicts import classify_files
+from triage.cli.flags import read_words
+from triage.cli.verdicts import classify_words
 
 ONE = '{"exit_code": 127, "stderr": "bash: jqq: command not found", "command": "jqq ."}\n'
 BAD = '{"exit_code": "no"}\n'
@@ -30,8 +31,9 @@ def test_both_ways_say_the_same(
     name = tmp_path / "captures.ndjson"
     if text is not None:
         name.write_text(text)
-    quick = (classify_files([str(name)], json=machine), *capsys.readouterr())
-    whole = (run_app(["classify", *["--json"] * machine, str(name)]), *capsys.readouterr())
+    words = [*["--json"] * machine, str(name)]
+    quick = (classify_words(words), *capsys.readouterr())
+    whole = (run_app(["classify", *words]), *capsys.readouterr())
     assert quick == whole
     assert quick[0] == status
 
@@ -42,7 +44,54 @@ def test_one_capture_comes_in_an_envelope(
     name, audit = tmp_path / "capture.json", tmp_path / "audit.jsonl"
     name.write_text(ONE)
     monkeypatch.setenv("TRIAGE_AUDIT", str(audit))
-    assert classify_files([str(name)], json=True) == 0
+    assert classify_words(["--json", str(name)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["ok"], said["data"]["row"]) == (True, 4)
     assert json.loads(audit.read_text())["event"] == "call.failed"
+
+
+FLAGS = ["--exit", "127", "--command", "jqq ."]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ([*FLAGS, "--stderr", "ERR", "--json"], 0),
+        ([*FLAGS, "--stderr=ERR", "--line", "--exit-code"], 80),
+        ([*FLAGS, "--stdout", "ERR", "--tier", "b", "--duration", "1.5", "--limit=2"], 0),
+        (["--exit", "-9", "--merged", "ERR", "--json"], 0),
+        (["--merged", "ERR", "--line"], 0),
+        (["--timed-out", "--silent", "3", "--effect", "read_only", "--line"], 0),
+        (["--exit", "1", "--json", "--line"], 2),
+        (["--exit", "one"], 2),
+        (["--exit", "1", "ERR"], 2),
+        (["--command", "ls", "--json"], 2),
+        (["--exit", "1", "--stderr", "none.txt", "--json"], 2),
+        (["--exit", "1", "--tier", "X"], 2),
+        (["--exit", "1", "--effect", "some"], 2),
+        (["--exit", "1", "--rules", "none"], 2),
+    ],
+)
+def test_flags_mean_the_same_both_ways(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    status: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ERR").write_text("bash: jqq: command not found\n")
+    quick = (classify_words(words), *capsys.readouterr())
+    whole = (run_app(["classify", *words]), *capsys.readouterr())
+    assert quick == whole
+    assert quick[0] == status
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["--exits", "1"], ["--exit"], ["--duration", "long"], ["--json=yes"], ["--", "x"],
+     ["-x"], ["--stderr", "--json"]],
+)  # fmt: skip
+def test_other_words_are_left_to_typer(words: list[str]) -> None:
+    assert read_words(words) is None
+    assert classify_words(words) is None

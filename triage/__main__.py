@@ -1,4 +1,4 @@
-"""Entry point: a bare pipe and `classify` of files need no typer, the rest is its app."""
+"""Entry point: a bare pipe and the usual `classify` need no typer, the rest is its app."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def main() -> int:
 
         return serve(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)
     verb, words = sys.argv[1:2], sys.argv[2:]
-    files = [word for word in words if word != "--json"]
-    plain = all(word == "-" or not word.startswith("-") for word in files)
-    if verb == ["classify"] and plain and "_TRIAGE_COMPLETE" not in os.environ:
-        from triage.cli.verdicts import classify_files
+    if verb == ["classify"] and "_TRIAGE_COMPLETE" not in os.environ:
+        from triage.cli.verdicts import classify_words
 
-        return classify_files(files, json=len(files) < len(words))
+        status = classify_words(words)
+        if status is not None:
+            return status
     from triage.cli.app import run_app
 
     return run_app(sys.argv[1:])

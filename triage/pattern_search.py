@@ -32,6 +32,8 @@ _QUICK_UNIT = 32
 # A text this short is searched before its lines are found.
 _WHOLE_UP_TO = 160
 _MOST_LINES = 6
+# How often a search may lose its time to others before it counts as too slow.
+_MOST_WAITS = 8
 # As `triage.pattern.compile_pattern` has it for `regex`.
 _FLAGS = int(re.ASCII | re.IGNORECASE | re.MULTILINE)
 
@@ -79,13 +81,16 @@ class Patterns:
         """Return the span of the first match between `start` and `end`."""
         if ("slow", pid) in signals.memo:
             return None
+        lowered = self._narrowing(pid, text, start, end, signals)
         try:
-            for match in self._matches(pid, text, start, end, signals):
-                span: tuple[int, int] = match.span()
-                return span
+            if lowered is None:
+                match = self._first(pid, text, start, end)
+            else:
+                match = next(self._by_line(pid, text, lowered, start, end), None)
         except TimeoutError:
             self._give_up(pid, signals)
-        return None
+            return None
+        return None if match is None else match.span()
 
     def groups(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
         """Return the first group that matched (or the match) of the last match of a pattern."""
@@ -117,14 +122,16 @@ class Patterns:
     def _matches(
         self, pid: int, text: str, start: int, end: int, signals: Signals
     ) -> Iterator[Any]:
-        if start == end and self.clauses and self.clauses[pid]:
-            return iter(())
-        lowered = None
-        if end - start > _WHOLE_UP_TO and self.lines and self.lines[pid] == "1":
-            lowered = signals.lowered(text)
+        lowered = self._narrowing(pid, text, start, end, signals)
         if lowered is None:
             return self._found(pid, text, start, end, TIMEOUT_S)
         return self._by_line(pid, text, lowered, start, end)
+
+    def _narrowing(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
+        """The lowered text whose lines tell where to search; None: search all of it."""
+        if end - start > _WHOLE_UP_TO and self.lines and self.lines[pid] == "1":
+            return signals.lowered(text)
+        return None
 
     def _by_line(self, pid: int, text: str, lowered: str, start: int, end: int) -> Iterator[Any]:
         """The same matches, from the lines that have what the pattern needs."""
@@ -141,6 +148,20 @@ class Patterns:
                 yield from self._quickly(pid).finditer(text, first, after)
             else:
                 yield from self._found(pid, text, first, after, last - time.monotonic())
+
+    def _first(self, pid: int, text: str, start: int, end: int) -> Any:
+        if end - start <= self._quick_size(pid):
+            return self._quickly(pid).search(text, start, end)
+        compiled = self.pattern(pid)
+        for _ in range(_MOST_WAITS):
+            begun = time.thread_time()
+            try:
+                return compiled.search(text, start, end, timeout=TIMEOUT_S)
+            except TimeoutError:
+                # `regex` counts the time in which other threads ran, or other processes.
+                if time.thread_time() - begun >= TIMEOUT_S / 2:
+                    raise
+        raise TimeoutError
 
     def _found(self, pid: int, text: str, start: int, end: int, seconds: float) -> Iterator[Any]:
         if end - start <= self._quick_size(pid):

@@ -7,6 +7,7 @@ verdicts are the same with either way of looking, with none, and where google-re
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,13 @@ _SCALARS = ('"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
 class Prefilter:
     """The patterns of one table, ready to be looked for together."""
 
-    __slots__ = ("_calls", "_gates", "_grams", "_rows_of", "_set", "hot", "mode")
+    __slots__ = ("_calls", "_gates", "_grams", "_lock", "_rows_of", "_set", "hot", "mode")
 
     def __init__(self, hot: Mapping[str, Any], mode: str = "auto") -> None:
         self.hot = hot
         self.mode = mode
         self._calls = 0
+        self._lock = threading.Lock()
         self._grams: GramIndex | None = None
         # None: not built yet; False: can't be built.
         self._set: Any = None
@@ -98,8 +100,10 @@ class Prefilter:
         return possible
 
     def _by_set(self, texts: Sequence[str], signals: Signals) -> set[int] | None:
-        if self._set is None:
-            self._set = self._build(signals)
+        with self._lock:
+            # Once, and not by each of the threads that come first.
+            if self._set is None:
+                self._set = self._build(signals)
         possible: set[int] = set()
         for lowered in texts:
             found: set[int] | None = self._set.find(lowered) if self._set else None
@@ -140,7 +144,7 @@ def _keys(signals: Signals) -> list[str]:
         # A key may be written with \\u escapes, or with colours inside its quotes.
         if '"ok"' in raw or ("ok" in raw and (escapes or "\\u" in raw)):
             keys.append("ok")
-    if line is not None or "{" in raw:
+    if line is not None or "{" in raw or signals.known_agent is not None:
         keys.append("agent?")
     if escapes or stderr.had_escapes:
         keys.append("escapes")

@@ -8,8 +8,8 @@ import typer
 
 from triage.cli import options as opt
 from triage.cli.output import finish, guarded, machine_wanted, say_json
-from triage.cli.verdicts import Showing, allowed_tier, judge
-from triage.errors import CaptureError, UsageError
+from triage.cli.verdicts import classify_asked
+from triage.errors import CaptureError
 from triage.model import Capture
 
 __all__ = ["classify", "explain"]
@@ -62,16 +62,16 @@ def classify(
     }  # fmt: skip
 
     def work() -> int:
-        opt.one_format(json, line)
-        capture = opt.flag_capture(flags)
-        if capture is not None and files:
-            raise UsageError(
-                files[0], "both flags and files", "give one capture by flags, or files"
-            )
-        captures = iter([capture]) if capture is not None else opt.captures_in(files or [])
-        machine = machine_wanted(json) and not line
-        how = Showing(machine, line, exit_code, audit, allowed_tier(tier))
-        return judge(captures, opt.table_for(rules), how)
+        return classify_asked(
+            files or [],
+            flags,
+            json=json,
+            line=line,
+            exit_code=exit_code,
+            audit=audit,
+            tier=tier,
+            rules=rules,
+        )
 
     finish(guarded(json, work))
 

@@ -1,6 +1,6 @@
 """Captures in, verdicts out: what `triage classify` does once its arguments are read.
 
-`triage classify [--json] [FILE]...` comes here without typer, whose import costs more than the rest
+The usual words of `triage classify` come here without typer, whose import costs more than the rest
 of the process.
 """
 
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from triage.border import dump, error_envelope, line_of, masked_verdict
+from triage.cli.flags import flag_capture, one_format, read_words
 from triage.cli.inputs import captures_in, record_audit, table_for
 from triage.cli.output import machine_wanted, notice, reader_gone, say, say_json, told
 from triage.cli.status import VERDICT_STATUS, ExitStatus, read_status
@@ -21,7 +22,10 @@ from triage.errors import CaptureError, TriageError, UsageError
 from triage.model import Capture, Verdict
 from triage.table import Table
 
-__all__ = ["Showing", "allowed_tier", "classify_files", "judge"]
+__all__ = ["Showing", "allowed_tier", "classify_asked", "classify_words", "judge"]
+
+# What says how to answer, and not what was captured.
+_HOW = ("json", "line", "exit_code", "audit", "tier", "rules")
 
 
 class Showing(NamedTuple):
@@ -34,14 +38,44 @@ class Showing(NamedTuple):
     tier: Any = None
 
 
-def classify_files(files: list[str], *, json: bool) -> int:
-    """Do `triage classify [--json] FILE...`; returns the exit status, raises nothing of ours."""
-    how = Showing(machine_wanted(json), audit=os.environ.get("TRIAGE_AUDIT") or None)
+def classify_asked(
+    files: Sequence[str],
+    flags: Mapping[str, Any],
+    *,
+    json: bool = False,
+    line: bool = False,
+    exit_code: bool = False,
+    audit: str | None = None,
+    tier: str | None = None,
+    rules: str | None = None,
+) -> int:
+    """Do what `triage classify` was asked for; returns the exit status, raises `TriageError`.
+
+    `flags` are those that describe a capture (see `triage.cli.flags`).
+    """
+    one_format(json, line)
+    capture = flag_capture(flags)
+    if capture is not None and files:
+        raise UsageError(files[0], "both flags and files", "give one capture by flags, or files")
+    captures = iter([capture]) if capture is not None else captures_in(list(files))
+    machine = machine_wanted(json) and not line
+    how = Showing(machine, line, exit_code, audit, allowed_tier(tier))
+    return judge(captures, table_for(rules), how)
+
+
+def classify_words(words: Sequence[str]) -> int | None:
+    """Do `triage classify` with the usual words; None where only typer understands them."""
+    asked = read_words(words)
+    if asked is None:
+        return None
+    files, given = asked
+    how = {name: given.pop(name) for name in _HOW if name in given}
+    how.setdefault("audit", os.environ.get("TRIAGE_AUDIT") or None)
     try:
-        status = judge(captures_in(files), table_for(None), how)
+        status = classify_asked(files, given, **how)
         sys.stdout.flush()
     except TriageError as error:
-        return told(error, json)
+        return told(error, how.get("json", False))
     except BrokenPipeError:
         return reader_gone()
     return status

@@ -1,0 +1,148 @@
+"""The capture that flags describe; the usual words of `triage classify` are read without typer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from triage.errors import UsageError
+from triage.model import Capture
+
+__all__ = ["existing_file", "exit_status", "flag_capture", "one_format", "read_words"]
+
+# Option -> its name as a keyword, and what its value is.
+_VALUES: dict[str, tuple[str, type]] = {
+    **{f"--{name}": (name, str) for name in ("exit", "stdout", "stderr", "merged", "command")},
+    **{f"--{name}": (name, str) for name in ("effect", "tier", "rules", "audit")},
+    **{f"--{name}": (name, float) for name in ("duration", "silent", "limit")},
+}
+_SWITCHES = {
+    "--json": "json", "--line": "line", "--exit-code": "exit_code", "--timed-out": "timed_out",
+}  # fmt: skip
+
+
+def read_words(words: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
+    """Read the usual form, options as they are listed and files; returns files and keywords.
+
+    None for anything else (an unknown option, a value that does not fit, ``--help``): typer then
+    reads the same words, and says what is wrong with them.
+    """
+    files: list[str] = []
+    given: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        if word == "-" or not word.startswith("-"):
+            files.append(word)
+            continue
+        if word in _SWITCHES:
+            given[_SWITCHES[word]] = True
+            continue
+        option, equals, value = word.partition("=")
+        if option not in _VALUES:
+            return None
+        if not equals:
+            value = next(rest, "--")
+            if value.startswith("--"):
+                return None
+        name, kind = _VALUES[option]
+        try:
+            given[name] = kind(value)
+        except ValueError:
+            return None
+    return files, given
+
+
+def flag_capture(options: Mapping[str, Any]) -> Capture | None:
+    """Build the capture that the flags describe, None where no flag of a capture was given."""
+    fields = {key: value for key, value in options.items() if value not in (None, False, [])}
+    if not fields:
+        return None
+    if "exit" not in fields and not fields.get("timed_out") and "merged" not in fields:
+        raise UsageError(
+            "--exit", "a capture needs its exit status", "give --exit N, or --exit null"
+        )
+    streams: dict[str, Any] = {
+        key: _stream(f"--{key}", fields[key])
+        for key in ("stdout", "stderr", "merged")
+        if key in fields
+    }
+    code = exit_status(fields["exit"]) if "exit" in fields else None
+    if "merged" in streams and "exit" not in fields:
+        code = _merged_status(streams)
+    return Capture(
+        exit_code=code,
+        command=fields.get("command"),
+        timed_out=bool(fields.get("timed_out", False)),
+        duration_s=fields.get("duration"),
+        silent_s=fields.get("silent"),
+        limit_s=fields.get("limit"),
+        effect=_effect(fields.get("effect")),
+        **streams,
+    )
+
+
+class _File:
+    """A path object; importing pathlib would cost a tenth of the process."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+def _stream(option: str, path: str) -> Any:
+    return sys.stdin.buffer.read() if path == "-" else existing_file(option, path)
+
+
+def existing_file(option: str, path: str) -> os.PathLike[str]:
+    """A path is read later, in windows; it must be there now. Raises `UsageError`."""
+    if not os.path.exists(path) or os.path.isdir(path):
+        raise UsageError(option, f"no file {path!r}", "name a file that exists, or - for stdin")
+    if not os.access(path, os.R_OK):
+        raise UsageError(option, f"{path!r} can't be read", "make it readable")
+    return _File(path)
+
+
+def exit_status(text: str) -> int | None:
+    """Read ``--exit``; raises `UsageError`."""
+    if text.lower() in ("null", "none", "unknown"):
+        return None
+    try:
+        code = int(text[:40], 0)
+    except ValueError:
+        raise UsageError(
+            "--exit",
+            f"{text[:40]!r} is no exit status",
+            "give a number such as 127, -9 or 0xC0000005",
+        ) from None
+    return code if len(text) <= 40 else 1 << 62
+
+
+def one_format(json: bool, line: bool) -> None:
+    """Refuse two formats at once; raises `UsageError`."""
+    if json and line:
+        raise UsageError("--json --line", "two formats at once", "ask for one of them")
+
+
+def _effect(text: str | None) -> Any:
+    if text is None or text in ("read_only", "mutating", "unknown"):
+        return text
+    raise UsageError("--effect", f"{text!r} is no effect", "write read_only, mutating or unknown")
+
+
+def _merged_status(streams: dict[str, Any]) -> int | None:
+    """The status that a harness wrote into the merged text, None where there is none."""
+    from triage.harness_text import status_in
+    from triage.text import read_stream
+
+    code, rest = status_in(
+        read_stream("merged", streams["merged"], head=1 << 20, tail=1 << 20).text
+    )
+    if code is not None:
+        streams["merged"] = rest
+    return code

@@ -252,3 +252,16 @@ def test_a_signal_during_a_wait_ends_the_wait(tmp_path: Path) -> None:
     process.terminate()
     process.communicate(timeout=50)
     assert process.returncode == -signal.SIGTERM
+
+
+def test_orphans_fall_to_this_process_only_while_the_command_runs() -> None:
+    program = (
+        "from triage.offspring import become_subreaper, is_subreaper\n"
+        "from triage.run import run\n"
+        "def once():\n"
+        "    run(['true'], exclusive=True, on_stdout=print)\n"
+        "    return is_subreaper()\n"
+        "print(is_subreaper(), once(), become_subreaper(), once())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=ENV)
+    assert done.stdout == b"False False True True\n"

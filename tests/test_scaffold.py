@@ -193,10 +193,16 @@ def test_the_last_run_is_kept_for_its_user_alone(
     ):
         assert remember(raw)
         assert capture_from_mapping(recall()) == raw
-    path = last_run_file()
-    assert path is not None
+    path = Path(last_run_file() or "")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert not remember(Capture(exit_code=0, stdout="x" * (5 << 20)))
+    with open(path, "rb+") as spooled:
+        spooled.seek(2)
+        assert remember(Capture(exit_code=4, stderr=spooled))
+        assert spooled.tell() == 2
+    assert remember(Capture(exit_code=0, stdout="x" * (5 << 20)))
+    # One that is too large leaves none: an earlier run's would be taken for it.
+    assert not remember(Capture(exit_code=0, stdout="x" * (17 << 20)))
+    assert [p.name for p in path.parent.iterdir()] == []
     path.write_text("{", encoding="utf-8")
     with pytest.raises(UsageError, match="can't be read"):
         recall()

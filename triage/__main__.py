@@ -1,4 +1,4 @@
-"""Entry point: a bare pipe and the usual `classify` need no typer, the rest is its app."""
+"""Entry point: a bare pipe, `classify` of files and `run` need no typer, the rest is its app."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ def main() -> int:
 
         return serve(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)
     verb, words = sys.argv[1:2], sys.argv[2:]
+    if verb == ["run"] and "_TRIAGE_COMPLETE" not in os.environ:
+        from triage.cli.command_run import perform, read_words
+
+        asked = read_words(words)
+        if asked is not None:
+            return perform(asked)
     if verb == ["classify"] and "_TRIAGE_COMPLETE" not in os.environ:
         from triage.cli.verdicts import classify_words
 

@@ -16,7 +16,7 @@ from triage.model import Capture, StreamSource, Verdict
 if TYPE_CHECKING:
     from triage.outcome import Attempt, Outcome
 
-__all__ = ["capture_data", "json_report", "outcome_data", "text_report"]
+__all__ = ["capture_data", "json_report", "outcome_data", "stream_bytes", "text_report"]
 
 _STREAMS = ("stdout", "stderr", "merged")
 _FACTS = (
@@ -128,7 +128,7 @@ def text_report(outcome: Outcome, *, raw: bool = False) -> str:
         for name in _STREAMS:
             source = getattr(capture, name)
             if source is not None and (name == "merged" or capture.merged is None):
-                data = _bytes(source)
+                data = stream_bytes(source)
                 text = data.decode("utf-8", "surrogateescape")
                 if len(text) > 2 * _SHOWN:
                     left_out = len(text) - 2 * _SHOWN
@@ -176,7 +176,7 @@ def _stream(name: str, source: StreamSource, raw: bool) -> tuple[str, str]:
     """The key and the value of a stream: text where it is UTF-8, base64 where it is not."""
     from triage.redact import mask
 
-    data = _bytes(source)
+    data = stream_bytes(source)
     try:
         text = data.decode("utf-8")
         return name, text if raw else mask(text)
@@ -190,8 +190,8 @@ def _stream(name: str, source: StreamSource, raw: bool) -> tuple[str, str]:
     return f"{name}_b64", base64.b64encode(data).decode("ascii")
 
 
-def _bytes(source: StreamSource) -> bytes:
-    """All of a stream; a file is put back where it stood."""
+def stream_bytes(source: StreamSource) -> bytes:
+    """Return all of a stream; an open file is put back where it stood."""
     if isinstance(source, str):
         return source.encode("utf-8", "surrogatepass")
     if isinstance(source, bytes):

@@ -17,12 +17,20 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["MARK", "Offspring", "become_subreaper", "children_of_ours", "new_mark"]
+__all__ = [
+    "MARK",
+    "Offspring",
+    "become_subreaper",
+    "children_of_ours",
+    "is_subreaper",
+    "new_mark",
+]
 
 MARK = "TRIAGE_RUN_ID"
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
 _OUTER_MARKS = 8
 _PAUSE_S = 0.01
 # How many of the newest processes a chase looks at, and how often in a row.
@@ -38,16 +46,33 @@ def new_mark(outer: str | None = None) -> str:
     return ":".join([*(outer.split(":")[-_OUTER_MARKS:] if outer else ()), own])
 
 
-def become_subreaper() -> bool:
-    """Make this process the one that orphaned descendants fall to; False where it can't be."""
+def become_subreaper(wanted: bool = True) -> bool:
+    """Make this process the one that orphaned descendants fall to, or no longer.
+
+    False where the system can't do it.
+    """
+    return _prctl(_PR_SET_CHILD_SUBREAPER, int(wanted)) == 0
+
+
+def is_subreaper() -> bool:
+    """Whether orphaned descendants fall to this process."""
     if not _PROC:
         return False
     import ctypes
 
+    found = ctypes.c_int()
+    return _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(found)) == 0 and bool(found.value)
+
+
+def _prctl(option: int, argument: Any) -> int:
+    if not _PROC:
+        return -1
+    import ctypes
+
     try:
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+        return int(ctypes.CDLL(None).prctl(option, argument, 0, 0, 0))
     except (OSError, AttributeError):
-        return False
+        return -1
 
 
 class _Process(NamedTuple):

@@ -10,6 +10,7 @@ import os
 import select
 import stat
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from triage.errors import UsageError
@@ -37,13 +38,15 @@ Target = int | Writer | None
 class Sink:
     """One way out: `offer` bytes, `flush` when there is room.
 
-    `target` is a descriptor, an object with `write` (which may block), or None for nowhere.
+    `target` is a descriptor, an object with `write` (which may block), or None for nowhere. `tap`
+    sees every piece first, whatever becomes of it here.
     `broken` is the reason, once nobody takes anything any more; `dropped` counts bytes.
     """
 
-    __slots__ = ("_kind", "_parts", "_waiting", "_writer", "broken", "dropped", "fd")
+    __slots__ = ("_kind", "_parts", "_waiting", "_writer", "broken", "dropped", "fd", "tap")
 
     def __init__(self, target: Target) -> None:
+        self.tap: Callable[[bytes], object] | None = None
         self.fd = target if isinstance(target, int) else -1
         self._writer = None if isinstance(target, int) else target
         self._kind = stat.S_IFMT(os.fstat(self.fd).st_mode) if self.fd >= 0 else 0
@@ -59,6 +62,8 @@ class Sink:
 
     def offer(self, data: bytes) -> None:
         """Take bytes, and write as many of all that wait as there is room for."""
+        if self.tap is not None:
+            self.tap(data)
         if self._writer is not None:
             self._writer.write(data)
         elif self.fd >= 0 and self.broken is None:

@@ -46,7 +46,8 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
     `stdin` is "null", "inherit", a path, a descriptor or a file. `pty` gives the command a
     terminal; both streams are then one. `env` is added to ours, None takes a variable away.
     `passthrough` True hands the output on to our own stdout and stderr, a pair to descriptors or
-    objects with `write`. `effect` is what the caller knows; else rules/effects.yaml decides.
+    objects with `write`; `on_stdout` sees each piece of stdout as it comes. `effect` is what the
+    caller knows; else rules/effects.yaml decides.
 
     `retry` allows what is safe (`triage.again`). All waits together stay within `max_wait_s` (60);
     `on_wait(seconds_left, why)` is called about once a second meanwhile, and with 0 when a wait is
@@ -54,7 +55,7 @@ def run(argv: Sequence[str] | None = None, **options: Unpack[Options]) -> Outcom
     the engine.
 
     `exclusive` says that this process does nothing but this run, as the command line does: it
-    becomes a child subreaper, hands INT, TERM, HUP and QUIT on to the command, and shares its
+    is a child subreaper meanwhile, hands INT, TERM, HUP and QUIT on to the command, and shares its
     inheritable descriptors with it. Otherwise the command's environment is marked
     (``TRIAGE_RUN_ID``): that is how what leaves its session is found.
 
@@ -104,12 +105,18 @@ def _mailbox(exclusive: bool) -> Iterator[Interrupts | None]:
     if not exclusive:
         yield None
         return
+    from triage.offspring import become_subreaper, is_subreaper
+
+    was = is_subreaper()
     interrupts = Interrupts()
     try:
         with interrupts.listening():
             yield interrupts
     finally:
         interrupts.close()
+        if not was:
+            # Whoever runs on after us must not collect orphans it knows nothing of.
+            become_subreaper(False)
 
 
 class _Run:
@@ -130,6 +137,7 @@ class _Run:
             self.table = options.table
         self.effect = self._effect()
         self.sinks = sinks_for(options.passthrough)
+        self.sinks[0].tap = options.on_stdout
         self.attempts: list[Attempt] = []
         self.waited_s = 0.0
 

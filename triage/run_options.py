@@ -41,6 +41,7 @@ class Options(TypedDict, total=False):
     passthrough: bool | tuple[Target, Target]
     state: Repeats | None
     on_wait: Callable[[float, str], object] | None
+    on_stdout: Callable[[bytes], object] | None
     tier: Tier | None
     table: Table | None
     classify: Callable[[Capture], Verdict] | None
@@ -68,6 +69,7 @@ class RunOptions:
     passthrough: bool | tuple[Target, Target] = False
     state: Repeats | None = None
     on_wait: Callable[[float, str], object] | None = None
+    on_stdout: Callable[[bytes], object] | None = None
     tier: Tier | None = None
     table: Table | None = None
     classify: Callable[[Capture], Verdict] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from triage.cli.output import reader_gone
+from triage.cli.output import bug, reader_gone
 from triage.cli.status import MEANINGS, ExitStatus
 
 __all__ = ["VERBS", "build", "run_app"]
@@ -100,7 +100,8 @@ def _run(arguments: list[str]) -> int:
     if only == "agent" and "--" in arguments:
         # What stands behind `--` is a command to run, what stands alone a file; the parser can't
         # tell them apart any more.
-        arguments = ["agent", "--as-command", *(w for w in arguments if w != "agent")]
+        at = arguments.index("agent")
+        arguments = [*arguments[: at + 1], "--as-command", *arguments[at + 1 :]]
     command = typer.main.get_command(build(only))
     try:
         result = command.main(arguments, prog_name="triage", standalone_mode=False)
@@ -118,8 +119,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if os.environ.get("TRIAGE_DEBUG"):
             raise
-        sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {error}\n")
-        return ExitStatus.FAILED
+        return bug(error)
     return result if isinstance(result, int) else ExitStatus.OK
 
 

@@ -9,31 +9,42 @@ from typing import Any
 
 from triage.cache import load_table
 from triage.errors import CaptureError, UsageError
-from triage.intake import captures_of
 from triage.model import Capture
 from triage.overlays import find_overlays
-from triage.redact import patterns_from
 from triage.table import Table
 
-__all__ = ["captures_in", "record_audit", "table_for"]
+__all__ = ["captures_in", "mask_by", "record_audit", "table_for", "unmasking_table_for"]
 
 
 def table_for(rules: str | None) -> Table:
     """Load the table a verb works with: ``--rules DIR`` alone, or ours with the overlays."""
+    table = unmasking_table_for(rules)
+    mask_by(table)
+    return table
+
+
+def unmasking_table_for(rules: str | None) -> Table:
+    """`table_for` for a verb that mostly says nothing; `mask_by` comes before its first word."""
     if rules is not None:
         if not os.path.isdir(rules):
             raise UsageError(
                 "--rules", f"no folder {rules!r}", "name a folder laid out like rules/"
             )
-        table = load_table(rules)
-    else:
-        table = load_table(overlays=find_overlays())
+        return load_table(rules)
+    return load_table(overlays=find_overlays())
+
+
+def mask_by(table: Table) -> None:
+    """Mask what leaves this process with the secret patterns of `table`."""
+    from triage.redact import patterns_from
+
     patterns_from(lambda: table.section("secrets"))
-    return table
 
 
 def captures_in(files: list[str]) -> Iterator[Capture | CaptureError]:
     """Yield the captures of the files named, or of stdin where none is."""
+    from triage.intake import captures_of
+
     if not files:
         if sys.stdin.isatty():
             raise UsageError(

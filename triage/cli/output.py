@@ -22,6 +22,7 @@ from triage.text import printable
 
 __all__ = [
     "Terminal",
+    "bug",
     "finish",
     "guarded",
     "machine_wanted",
@@ -112,6 +113,12 @@ def told(error: TriageError, json_option: bool) -> int:
     for issue in getattr(error, "issues", ())[1:20]:
         notice(str(issue))
     return int(status)
+
+
+def bug(error: Exception) -> int:
+    """Say that triage itself broke; returns the exit status."""
+    sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {error}\n")
+    return ExitStatus.FAILED
 
 
 def guarded(json_option: bool, work: Callable[[], Any]) -> Any:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from triage.border import line_of, masked_verdict
 from triage.cli import options as opt
-from triage.cli.output import finish, guarded, machine_wanted, notice, say, say_json
-from triage.errors import UsageError
+from triage.cli.command_run import Asked, perform
+from triage.cli.output import finish, guarded, say
 
-if TYPE_CHECKING:
-    from triage.outcome import Outcome
-
-__all__ = ["end_like", "init", "run"]
+__all__ = ["init", "run"]
 
 
 def run(
@@ -63,7 +57,7 @@ def run(
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Don't mask in --capture.")] = False,
     no_state: Annotated[
-        bool, typer.Option("--no-state", help="Neither use nor keep the memory of repeats.")
+        bool, typer.Option("--no-state", help="Neither use nor keep what is remembered of runs.")
     ] = False,
     audit: opt.AuditOption = None,
     tier: opt.TierOption = None,
@@ -78,122 +72,16 @@ def run(
 
     Example: triage run --timeout 60 -- git log
     """
-    fields = {
-        "shell_line": shell, "timeout_s": timeout, "idle_timeout_s": idle_timeout,
-        "stdin": stdin, "pty": pty, "cwd": cwd, "retry": retry, "max_wait_s": max_wait,
-    }  # fmt: skip
-    if limit_bytes is not None:
-        fields["limit_bytes"] = limit_bytes
-    guarded(json, lambda: opt.one_format(json, line))
-    machine = machine_wanted(json) and not line
-    outcome = guarded(
-        json,
-        lambda: _run(command, fields, env or [], effect, capture, raw, no_state, audit, tier, rules,
-                     machine),
-    )  # fmt: skip
-    if machine:
-        say_json(outcome.to_dict())
-    elif outcome.verdict.verdict != "not_failure" or len(outcome.attempts) > 1:
-        _tell(outcome, line)
-    end_like(outcome)
-
-
-def _run(
-    command: list[str] | None,
-    fields: dict[str, Any],
-    env: list[str],
-    effect: str | None,
-    capture: str | None,
-    raw: bool,
-    no_state: bool,
-    audit: str | None,
-    tier: str | None,
-    rules: str | None,
-    quiet: bool,
-) -> Outcome:
-    from triage.cli.verdicts import allowed_tier
-    from triage.repeats import Repeats
-    from triage.run import run as run_command
-
-    if effect not in (None, "read_only", "mutating", "unknown"):
-        raise UsageError("--effect", f"{effect!r} is no effect", "write read_only or mutating")
-    fields["env"] = _variables(env)
-    fields["effect"] = effect
-    report = _writable(capture)
-    try:
-        table = opt.table_for(rules)
-        outcome = run_command(
-            command or None if fields["shell_line"] is None or command else None,
-            **fields,
-            passthrough=not quiet,
-            state=None if no_state else Repeats(),
-            on_wait=_progress if sys.stderr.isatty() else None,
-            tier=allowed_tier(tier),
-            table=table,
-            exclusive=True,
+    finish(
+        perform(
+            Asked(
+                command=command, shell=shell, timeout=timeout, idle_timeout=idle_timeout,
+                limit_bytes=limit_bytes, stdin=stdin, pty=pty, cwd=cwd, env=env, effect=effect,
+                retry=retry, max_wait=max_wait, capture=capture, raw=raw, no_state=no_state,
+                audit=audit, tier=tier, rules=rules, json=json, line=line,
+            )
         )
-        if report is not None:
-            report.write(outcome.report(raw=raw).encode("utf-8", "surrogateescape"))
-    finally:
-        if report is not None:
-            report.close()
-    if audit:
-        last = outcome.captures[-1]
-        opt.record_audit(audit, outcome.verdict, last.command, last.exit_code)
-    return outcome
-
-
-def _variables(pairs: list[str]) -> dict[str, str | None] | None:
-    variables: dict[str, str | None] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError("--env", f"{pair!r} is no variable", "write NAME=VALUE")
-        variables[name] = value
-    return variables or None
-
-
-def _writable(path: str | None) -> Any:
-    """The capture file, opened before anything is started: a run can't be repeated for it."""
-    if path is None:
-        return None
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        raise UsageError(
-            "--capture", f"{path!r} can't be written: {error.strerror}", "name a file you may write"
-        ) from None
-
-
-def _progress(left: float, why: str) -> None:
-    sys.stderr.write(f"\rtriage: waiting {left:.0f} s: {why[:60]} \x1b[K")
-    if left <= 0:
-        sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
-
-
-def _tell(outcome: Outcome, line: bool) -> None:
-    """The verdict, on stderr: stdout is the command's."""
-    data = masked_verdict(outcome.verdict)
-    notice(f"effect {outcome.effect}: {outcome.effect_why}")
-    if line:
-        sys.stderr.write(line_of(data) + "\n")
-        return
-    from triage.cli.card import print_card
-
-    print_card(data, stream=sys.stderr)
-
-
-def end_like(outcome: Outcome) -> None:
-    """End with the command's status; after a signal to us, by that signal."""
-    if outcome.interrupted is not None:
-        import signal
-
-        sys.stdout.flush()
-        sys.stderr.flush()
-        signal.signal(outcome.interrupted, signal.SIG_DFL)
-        os.kill(os.getpid(), outcome.interrupted)
-    finish(outcome.exit_status)
+    )  # fmt: skip
 
 
 def init(

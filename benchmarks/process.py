@@ -17,7 +17,7 @@ from measure import ROOT, Row, cpu_and_memory, figure, show
 
 __all__ = ["main", "run"]
 
-_RUNS = 15
+_RUNS = 11
 # What the console script does.
 _TRIAGE = ("-c", "import sys; from triage.__main__ import main; sys.exit(main())")
 _CAPTURES = {

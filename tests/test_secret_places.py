@@ -76,3 +76,15 @@ def test_any_text_can_be_searched_and_only_masks_are_new(text: str) -> None:
     masked = mask_places(text)
     assert masked == text or "[masked:" in masked
     assert mask_places(masked) == masked
+
+
+PIECES = st.sampled_from(
+    ["token", "=", ": ", '"', "'", "\\", "api_key", "PASSWORD", " ", "--", "Bearer ", "aB3$%", "\n",
+     "é", "ſecret", "K", "authorization", "[masked:x]", ",", "{", "\x0b", "\x1c", "\x85", "\xa0"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=14).map("".join), st.sampled_from(PLACES))
+def test_short_and_long_texts_are_read_alike(text: str, kind: str) -> None:
+    # A long text is searched by the other engine.
+    assert [*find_places(text, kind)] == [*find_places(f"{text}\n{' ' * 5000}", kind)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from triage.frozen import frozen
 from triage.message_format import Fit, Format, filled, fit, parsed
 from triage.mo_catalogue import Catalogue, Message
 
@@ -29,7 +29,7 @@ _ERROR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Candidate:
     """One line of a message, parsed on both sides; `least` is the weight that a fit needs."""
 
@@ -41,7 +41,7 @@ class Candidate:
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Match:
     """The heaviest message of a line, where it stood, and the whole line in English."""
 

@@ -14,6 +14,7 @@ from triage.frozen import frozen
 __all__ = [
     "SuspectLine",
     "has_english",
+    "may_be_foreign",
     "pieces",
     "plainly_english",
     "suspect_lines",
@@ -97,6 +98,14 @@ def plainly_english(text: str) -> bool:
     """Whether the catalogues need not be asked: blank, or ASCII with English words at its end."""
     tail = text[tail_start(text) :]
     return tail.isascii() and (has_english(tail) or not text.strip())
+
+
+def may_be_foreign(text: str) -> bool:
+    """Whether the last lines have anything that the catalogues could know."""
+    tail = text[tail_start(text) :]
+    lines = suspect_lines(tail)
+    certain = any(line.letters or line.no_utf8 for line in lines)
+    return certain or (bool(lines) and not has_english(tail))
 
 
 def has_english(tail: str) -> bool:

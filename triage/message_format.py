@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from triage.frozen import frozen
 
 __all__ = ["Fit", "Format", "filled", "fit", "parsed"]
 
@@ -23,7 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NEXT = ": "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Format:
     """`literals[i]` stands before `values[i]`, the last literal at the end; a value is its number.
 
@@ -35,7 +36,7 @@ class Format:
     words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fit:
     """Where a message stood, its values by number, and the bytes of foreign letters in it."""
 

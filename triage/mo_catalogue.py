@@ -13,7 +13,8 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from triage.frozen import frozen
 
 __all__ = ["Catalogue", "Listed", "Message", "list_catalogues", "read_catalogue"]
 
@@ -29,7 +30,7 @@ _VERSION = "0123456789.-"
 _CONTEXT = "\x04"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Message:
     """One message: the English original and its translation, one plural form each."""
 
@@ -37,7 +38,7 @@ class Message:
     translation: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Listed:
     """One catalogue on disk: its domain without a version (``gcc`` for ``gcc-12.mo``)."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from triage.credentials import (
@@ -67,7 +68,10 @@ _NEXT_LINE = (
     r"(?:[ \t]{0,80}+\r?\n)?+(?P<indent>[ \t]{0,80}+)(?P<quote>[\"'])?+(?P<value>[^\s\"']{4,256}+)"
     r"[\"']?[ \t]{0,80}+(?=\r?\n|\Z)"
 )
-_compiled: dict[str, Any] = {}
+# Up to here `re` does, whose import is paid already; the patterns' cost is bounded by their shape.
+_SHORT = 4096
+# Of these `re` says that they are white space and `regex` that they are not.
+_SEPARATORS = "[\x1c-\x1f]"
 
 
 def find_places(text: str, kind: str) -> Iterator[Change]:
@@ -78,19 +82,23 @@ def find_places(text: str, kind: str) -> Iterator[Change]:
     if kind == "options" and " -" not in text and not text.startswith("-"):
         return
     source, judge = _KINDS[kind]
-    pattern = _compiled.get(kind)
-    if pattern is None:
-        import regex
-
-        pattern = _compiled[kind] = regex.compile(source)
+    search = _search_for(source, text)
     at = 0
-    while (match := pattern.search(text, at, timeout=SECONDS)) is not None:
+    while (match := search(text, at)) is not None:
         at = match.start("value")
         if judge(text, match):
             end = _end_of_value(text, match)
             yield at, end, f"[masked:{kind_of(match['word'])}]"
             at = end
         # Else the value may hold a name and a value of its own.
+
+
+def _search_for(source: str, text: str) -> Callable[[str, int], Any]:
+    if len(text) <= _SHORT and re.search(_SEPARATORS, text) is None:
+        return re.compile(source).search
+    import regex
+
+    return partial(regex.compile(source).search, timeout=SECONDS)
 
 
 def mask_value(name: str, value: str, *, option: bool = False) -> str | None:

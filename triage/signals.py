@@ -195,10 +195,10 @@ class Signals:
     @cached_property
     def foreign(self) -> Any:
         """The English original of a translated message, from the system's catalogues."""
-        from triage.english import plainly_english
+        from triage.english import may_be_foreign, plainly_english
 
         for stream in (self.stderr, self.stdout):
-            if plainly_english(stream.text):
+            if plainly_english(stream.text) or not may_be_foreign(stream.text):
                 continue
             from triage.locale_text import find_original
 

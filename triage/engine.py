@@ -7,30 +7,42 @@ The winner gives row, §N, action and retry; every further row that would have m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from triage.evidence import evidence_of, extraction_of, flags_of, last_words, windows_of
 from triage.model import Action, Capture, Effect, Kind, Retry, Tier, Verdict
 from triage.signals import Signals
 from triage.table import Row, Table
 
+if TYPE_CHECKING:
+    from triage.agents.model import AgentRun
+
 __all__ = ["classify", "matching_rows", "signals_for"]
 
 _LONGEST_CAPTURED = 400
 
 
-def classify(capture: Capture, table: Table | None = None, *, tier: Tier | None = None) -> Verdict:
+def classify(
+    capture: Capture,
+    table: Table | None = None,
+    *,
+    tier: Tier | None = None,
+    agent: AgentRun | None = None,
+) -> Verdict:
     """Decide one capture: did it fail, which row, which §N, on what evidence, what to do next.
 
     `table` is the built-in one where None. `tier` is the highest capability the caller has: a mode
-    above it gets its fallback as action. Total and deterministic: no network, no
-    clock, no input raises.
+    above it gets its fallback as action. `agent` is the run for a caller who knows that the call
+    was an agent CLI's; else the command or the stream tells. Total and deterministic: no network,
+    no clock, no input raises.
     """
     if table is None:
         from triage.cache import load_table
 
         table = load_table()
     signals = signals_for(capture, table)
+    if agent is not None:
+        signals.__dict__["agent"] = agent
     matches = matching_rows(signals, table)
     row, found = matches[0]
     row = _with_cause(signals, table, row)

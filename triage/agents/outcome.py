@@ -109,13 +109,15 @@ def conclude(
         native_status=run.native_status,
         exit_code=run.exit_code,
         rule=rule,
-        why=_why(run, verdict, title, reason),
+        why=_why(run, verdict, title, reason, subtype),
         flags=_flags(run, verdict),
         run=run,
     )
 
 
-def _why(run: AgentRun, verdict: RunVerdict, title: str | None, reason: str | None) -> str:
+def _why(
+    run: AgentRun, verdict: RunVerdict, title: str | None, reason: str | None, subtype: str
+) -> str:
     said = title or {
         "ok": "the run ended in order",
         "nonzero_exit": "the run was ended from outside"
@@ -125,7 +127,8 @@ def _why(run: AgentRun, verdict: RunVerdict, title: str | None, reason: str | No
     if reason is not None and reason not in said:
         said = f"{said}: {reason}"
     first = run.error_text.split("\n", 1)[0].strip() if verdict == "agent_error" else ""
-    if first and first != reason:
+    # A CLI that names no error but its subtype has said nothing new.
+    if first and first not in (reason, subtype):
         said = f"{said}: {bounded(' '.join(first.split()), 160)}"
     return said
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from io import IOBase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +12,7 @@ from triage.border import masked_verdict
 from triage.cli import options as opt
 from triage.cli.output import finish, guarded, machine_wanted, say_json
 from triage.cli.status import AGENT_STATUS, ExitStatus
+from triage.engine import classify
 from triage.errors import UsageError
 from triage.model import Capture, Verdict
 from triage.redact import mask, mask_data
@@ -19,7 +20,7 @@ from triage.text import printable
 
 if TYPE_CHECKING:
     from triage.agents import AgentVerdict
-    from triage.outcome import Outcome
+    from triage.probe import ProbeResult
     from triage.table import Table
 
 __all__ = ["agent"]
@@ -96,116 +97,139 @@ def _agent(
     if as_command:
         if exit is not None or stderr is not None:
             raise UsageError("--exit", "the command's own status counts", "leave it out")
-        outcome = _run_agent(words, timeout, machine, table)
-        capture = outcome.captures[-1]
+        capture, judged = _watched(words, format, timeout, machine, table)
     else:
         if len(words) > 1:
             raise UsageError(words[1], "two streams", "judge one at a time; a command needs --")
         capture = _captured(words[0] if words else "-", exit, stderr, timed_out)
-    judged, verdict = _judged(capture, format, table)
-    status = int(ExitStatus.OK if exit_zero else AGENT_STATUS[judged.verdict])
-    preview = _preview(probe, audit) if probe is not None else None
-    if preview is not None and preview["verdict"] != "ok" and status == ExitStatus.OK:
-        status = int(ExitStatus.OK if exit_zero else ExitStatus.PREVIEW_ERROR)
+        judged = _judged(capture, format, table)
+    verdict = classify(capture, table, agent=judged.run)
+    status = AGENT_STATUS[judged.verdict]
     data = {**mask_data(judged.to_dict()), "triage": masked_verdict(verdict)}
-    if preview is not None:
-        data["preview"] = preview
+    line = judged.line()
+    if probe is not None:
+        preview = _preview(probe, audit)
+        data["preview"] = mask_data(preview.to_dict())
+        if not preview.ok:
+            status = status or ExitStatus.PREVIEW_ERROR
+            line = _line_with(preview, judged)
     if machine:
         say_json(data)
     else:
         _card(data)
-    sys.stderr.write(printable(mask(judged.line())) + "\n")
+    sys.stderr.write(printable(mask(line)) + "\n")
     if audit:
-        opt.record_audit(audit, judged, capture.command, capture.exit_code)
-    return status
+        _record(audit, judged, verdict, capture)
+    return int(ExitStatus.OK if exit_zero else status)
+
+
+def _line_with(preview: ProbeResult, judged: AgentVerdict) -> str:
+    """The one line: what the status says comes first, the other after it."""
+    run = judged.line()
+    page = f"preview_error ({preview.check}): {preview.url}: {preview.why}"
+    if judged.verdict != "ok":
+        return f"{run}; {page}"
+    return f"triage agent: {page}; the run: {run.removeprefix('triage agent: ')}"
+
+
+def _record(audit: str, judged: AgentVerdict, verdict: Verdict, capture: Capture) -> None:
+    """Append the failed turn, with the row and the mode of the table's verdict on it."""
+    if judged.verdict == "ok":
+        return
+    from triage.audit import record
+
+    done = record(
+        audit,
+        "agent.turn_failed",
+        verdict={
+            **judged.to_dict(),
+            "rule": verdict.rule,
+            "row": verdict.row,
+            "mode": verdict.mode,
+            "cause": None,
+        },
+        command=capture.command,
+        exit_code=capture.exit_code,
+    )
+    if done.warning:
+        sys.stderr.write(f"triage: {done.warning}\n")
 
 
 def _captured(source: str, exit: str | None, stderr: str | None, timed_out: bool) -> Capture:
-    """The captured run; a stream on stdin is spooled, because it is read twice."""
+    """The captured run; a stream on stdin goes to a nameless file, because it is read twice."""
+    stdout: Any
+    code = None if exit is None else opt.exit_status(exit)
+    errors = "" if stderr is None else opt.existing_file("--stderr", stderr)
     if source == "-":
         import shutil
         import tempfile
 
-        with tempfile.NamedTemporaryFile(prefix="triage-", delete=False) as spool:
-            shutil.copyfileobj(sys.stdin.buffer, spool, 1 << 20)
-        path = Path(spool.name)
-        # Ours alone, and gone when we are.
-        import atexit
-
-        atexit.register(path.unlink, missing_ok=True)
+        stdout = tempfile.TemporaryFile(prefix="triage-")  # noqa: SIM115 - the capture holds it
+        shutil.copyfileobj(sys.stdin.buffer, stdout, 1 << 20)
+        stdout.seek(0)
     else:
-        path = opt.existing_file("FILE", source)
-    return Capture(
-        exit_code=None if exit is None else opt.exit_status(exit),
-        stdout=path,
-        stderr="" if stderr is None else opt.existing_file("--stderr", stderr),
-        timed_out=timed_out,
-    )
+        stdout = opt.existing_file("FILE", source)
+    return Capture(exit_code=code, stdout=stdout, stderr=errors, timed_out=timed_out)
 
 
-def _run_agent(words: list[str], timeout: float | None, machine: bool, table: Table) -> Outcome:
-    from triage.run import run as run_command
-
-    return run_command(
-        words or None,
-        timeout_s=timeout,
-        retry=False,
-        passthrough=not machine,
-        table=table,
-        exclusive=True,
-        effect="mutating",
-    )
-
-
-def _judged(capture: Capture, format: str | None, table: Table) -> tuple[AgentVerdict, Verdict]:
-    from dataclasses import replace
-
-    from triage.engine import classify
+def _judged(capture: Capture, format: str | None, table: Table) -> AgentVerdict:
     from triage.judge import judge_run
-    from triage.text import read_stream
 
-    command = capture.command
-    if format is None and command is not None:
-        from triage.agents.detect import invoked
-        from triage.command import parse_command
-
-        final = parse_command(command).final
-        known = invoked(final) if final is not None else None
-        format = known.id if known is not None else None
-    errors = read_stream("stderr", capture.stderr, head=1 << 20, tail=1 << 20).text
     judged = judge_run(
         capture.stdout,
         exit_code=capture.exit_code,
-        stderr=errors,
+        stderr=_errors(capture),
         format=format,
         timed_out=capture.timed_out,
         table=table,
     )
-    if command is None and format is not None:
-        # A format that was given is what the command would have told.
-        capture = replace(capture, command=_call_of(judged.run.format, table))
-    return judged, classify(capture, table)
+    if isinstance(capture.stdout, IOBase):
+        capture.stdout.seek(0)
+    return judged
 
 
-def _call_of(format_id: str, table: Table) -> tuple[str, ...] | None:
-    """A command that starts this agent CLI as a run."""
-    from triage.agents import load_formats
+def _watched(
+    words: list[str], format: str | None, timeout: float | None, machine: bool, table: Table
+) -> tuple[Capture, AgentVerdict]:
+    """Run the agent; it is judged as it goes on, because a capture holds the ends of a stream."""
+    from triage.agents.detect import invoked
+    from triage.command import parse_command
+    from triage.judge import RunJudge
+    from triage.run import run as run_command
 
-    formats = load_formats(table.section("agents"), key=table.hash)
-    found = next((item for item in formats.all if item.id == format_id and item.programs), None)
-    if found is None:
-        return None
-    return (found.programs[0], *sorted(found.run_words)[:1], *sorted(found.run_flags)[:1])
+    final = parse_command(words).final
+    known = invoked(final) if format is None and final is not None else None
+    judge = RunJudge(format if known is None else known.id, table=table)
+    outcome = run_command(
+        words or None,
+        timeout_s=timeout,
+        retry=False,
+        passthrough=not machine,
+        on_stdout=judge.feed,
+        table=table,
+        exclusive=True,
+    )
+    capture = outcome.captures[-1]
+    judged = judge.finish(
+        capture.exit_code, stderr=_errors(capture), timed_out=capture.timed_out,
+        cancelled=outcome.interrupted is not None,
+    )  # fmt: skip
+    return capture, judged
 
 
-def _preview(url: str, audit: str | None) -> dict[str, Any]:
+def _errors(capture: Capture) -> str:
+    from triage.text import read_stream
+
+    return read_stream("stderr", capture.stderr, head=1 << 20, tail=1 << 20).text
+
+
+def _preview(url: str, audit: str | None) -> ProbeResult:
     from triage.probe import probe
 
     result = probe(url)
     if audit:
         opt.record_audit(audit, result, None, None)
-    masked: dict[str, Any] = mask_data(result.to_dict())
-    return masked
+    return result
 
 
 def _card(data: dict[str, Any]) -> None:
@@ -227,4 +251,6 @@ def _card(data: dict[str, Any]) -> None:
     if data["flags"]:
         say(f"  flags: {', '.join(data['flags'])}")
     if data.get("preview"):
-        say(f"  preview: {data['preview']['verdict']}")
+        preview = data["preview"]
+        said = "ok" if preview["check"] is None else f"{preview['check']}: {preview['why']}"
+        say(f"  preview {preview['url']}: {said}")

@@ -95,3 +95,39 @@ def test_flags_mean_the_same_both_ways(
 def test_other_words_are_left_to_typer(words: list[str]) -> None:
     assert read_words(words) is None
     assert classify_words(words) is None
+
+
+def test_repeats_are_known_only_where_they_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    name = tmp_path / "capture.json"
+    name.write_text(ONE)
+
+    def flags(*words: str) -> list[str]:
+        assert classify_words(["--json", *words, str(name)]) == 0
+        found: list[str] = json.loads(capsys.readouterr().out)["data"]["flags"]
+        return found
+
+    # Same capture, same table, same verdict: without the option nothing is read or kept.
+    assert flags() == flags() == []
+    assert list(tmp_path.iterdir()) == [name]
+    assert (flags("--state"), flags("--state")) == ([], ["repeated"])
+    assert flags() == []
+
+
+def test_what_run_remembers_classify_knows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triage.cli.command_run import Asked, perform
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert perform(Asked(command=["no-such-program", "x y"])) == 127
+    seen = {"exit_code": 127, "command": "no-such-program 'x y'"}
+    name = tmp_path / "capture.json"
+    name.write_text(json.dumps({**seen, "stderr": "triage: no-such-program: command not found"}))
+    capsys.readouterr()
+    assert classify_words(["--state", "--json", str(name)]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]
+    assert (found["flags"], found["action"]["kind"]) == (["repeated"], "escalate")
+    assert found["retry"]["may"] is False

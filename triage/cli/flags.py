@@ -20,6 +20,7 @@ _VALUES: dict[str, tuple[str, type]] = {
 }
 _SWITCHES = {
     "--json": "json", "--line": "line", "--exit-code": "exit_code", "--timed-out": "timed_out",
+    "--state": "state",
 }  # fmt: skip
 
 

@@ -47,6 +47,9 @@ def classify(
         bool, typer.Option("--exit-code", help="End with 80-82 by verdict instead of 0.")
     ] = False,
     audit: opt.AuditOption = None,
+    state: Annotated[
+        bool, typer.Option("--state", help="Use and keep the memory of repeats, as run does.")
+    ] = False,
 ) -> None:
     """Tell why a captured call failed and what to do next.
 
@@ -71,6 +74,7 @@ def classify(
             audit=audit,
             tier=tier,
             rules=rules,
+            state=state,
         )
 
     finish(guarded(json, work))

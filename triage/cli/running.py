@@ -57,7 +57,7 @@ def run(
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Don't mask in --capture.")] = False,
     no_state: Annotated[
-        bool, typer.Option("--no-state", help="Neither use nor keep what is remembered of runs.")
+        bool, typer.Option("--no-state", help="Neither use nor keep any memory of runs.")
     ] = False,
     audit: opt.AuditOption = None,
     tier: opt.TierOption = None,

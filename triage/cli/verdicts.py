@@ -25,17 +25,21 @@ from triage.table import Table
 __all__ = ["Showing", "allowed_tier", "classify_asked", "classify_words", "judge"]
 
 # What says how to answer, and not what was captured.
-_HOW = ("json", "line", "exit_code", "audit", "tier", "rules")
+_HOW = ("json", "line", "exit_code", "audit", "tier", "rules", "state")
 
 
 class Showing(NamedTuple):
-    """How verdicts leave: the format, whether the verdict is the exit status, the audit file."""
+    """How verdicts leave: the format, whether the verdict is the exit status, the audit file.
+
+    `memory` (a `triage.repeats.Repeats`) tells captures what went before them, and remembers them.
+    """
 
     machine: bool
     line: bool = False
     exit_code: bool = False
     audit: str | None = None
     tier: Any = None
+    memory: Any = None
 
 
 def classify_asked(
@@ -48,6 +52,7 @@ def classify_asked(
     audit: str | None = None,
     tier: str | None = None,
     rules: str | None = None,
+    state: bool = False,
 ) -> int:
     """Do what `triage classify` was asked for; returns the exit status, raises `TriageError`.
 
@@ -59,7 +64,12 @@ def classify_asked(
         raise UsageError(files[0], "both flags and files", "give one capture by flags, or files")
     captures = iter([capture]) if capture is not None else captures_in(list(files))
     machine = machine_wanted(json) and not line
-    how = Showing(machine, line, exit_code, audit, allowed_tier(tier))
+    memory = None
+    if state:
+        from triage.repeats import Repeats
+
+        memory = Repeats()
+    how = Showing(machine, line, exit_code, audit, allowed_tier(tier), memory)
     return judge(captures, table_for(rules), how)
 
 
@@ -101,7 +111,11 @@ def judge(captures: Iterator[Capture | CaptureError], table: Table, how: Showing
             bad += 1
             continue
         good += 1
+        if how.memory is not None:
+            item = how.memory.marked(item)
         verdict = classify(item, table, tier=how.tier)
+        if how.memory is not None:
+            how.memory.record(item, verdict)
         _show(verdict, single, how)
         if how.audit:
             record_audit(how.audit, verdict, item.command, item.exit_code)

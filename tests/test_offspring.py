@@ -32,10 +32,10 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def has(offspring: Offspring, token: str) -> bool:
-    """Whether all that lives with the token is known; in the midst of an exec nothing has it."""
-    alive = alive_with(token)
-    return bool(alive) and set(alive) <= set(offspring.living())
+def has(offspring: Offspring, child: Child, token: str) -> bool:
+    """Whether all that the line left behind is known; in the midst of an exec nothing has it."""
+    alive = set(alive_with(token))
+    return bool(alive) and child.pid not in alive and alive <= set(offspring.living())
 
 
 def ended(child: Child, offspring: Offspring) -> None:
@@ -58,7 +58,7 @@ def test_an_orphan_in_a_session_of_its_own_is_found_by_its_mark() -> None:
     token = str(time.time_ns())
     child, offspring = started(f"(setsid sleep 600.{token} &); exec sleep 601", new_mark())
     until(lambda: len(alive_with(token)) == 1)
-    until(lambda: has(offspring, token))
+    until(lambda: has(offspring, child, token))
     ended(child, offspring)
     until(lambda: not alive_with(token))
 
@@ -81,10 +81,10 @@ def test_a_child_that_was_seen_once_is_not_lost_when_its_parents_die() -> None:
     stubborn = f"trap '' TERM; while :; do sleep 1; done # {token}"
     child, offspring = started(f'env -i setsid sh -c "{stubborn}" & exec sleep 601', new_mark())
     until(lambda: len(alive_with(token)) == 1)
-    until(lambda: has(offspring, token))
+    until(lambda: has(offspring, child, token))
     offspring.send(signal.SIGTERM)
     until(child.exited)
-    until(lambda: has(offspring, token))
+    until(lambda: has(offspring, child, token))
     ended(child, offspring)
     until(lambda: not alive_with(token))
 

@@ -302,6 +302,8 @@ def test_a_long_run_is_judged_whole_in_bounded_memory(way: str, tmp_path: Path) 
     assert (status, data["verdict"], data["format"]) == (0, "ok", "opencode")
     assert data["counts"]["tool_calls"] == 2 * (size // 200_000)
     assert int(peak.read_text()) < 100 << 10
+    # pytest keeps the folders of three sessions.
+    stream.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(

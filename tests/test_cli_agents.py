@@ -319,6 +319,8 @@ def test_a_long_run_is_judged_whole_in_bounded_memory(way: str, tmp_path: Path) 
         ["--probe", "http://127.0.0.1:9/"],
         ["--bogus"],
         ["--exit", "3", "--", "true"],
+        ["--timed-out", "--", "true"],
+        ["--timeout", "3"],
         ["--timeout", "0", "--", "true"],
         ["--"],
     ],

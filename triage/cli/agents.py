@@ -95,10 +95,17 @@ def _agent(
         raise UsageError("--web", "there is nothing to probe", "add --probe URL")
     table = opt.table_for(rules)
     if as_command:
-        if exit is not None or stderr is not None:
-            raise UsageError("--exit", "the command's own status counts", "leave it out")
+        for option, given in (
+            ("--exit", exit is not None),
+            ("--stderr", stderr is not None),
+            ("--timed-out", timed_out),
+        ):
+            if given:
+                raise UsageError(option, "what the command does counts", "leave it out")
         capture, judged = _watched(words, format, timeout, machine, table)
     else:
+        if timeout is not None:
+            raise UsageError("--timeout", "a captured stream has ended", "give it to a command")
         if len(words) > 1:
             raise UsageError(words[1], "two streams", "judge one at a time; a command needs --")
         capture = _captured(words[0] if words else "-", exit, stderr, timed_out)

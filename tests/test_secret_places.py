@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.secret_commands import Commands
+from triage.secret_patterns import Commands
 from triage.secret_places import PLACES, find_places, mask_arguments, mask_value
 
 COMMANDS = Commands([{"run": ["curl"], "after": {":": ["-u"]}}])

@@ -126,6 +126,11 @@ def record_verdict(
     event = _event_of(data)
     if path is None or event is None:
         return Recorded(None)
+    from triage.border import masked_evidence
+    from triage.model import Verdict
+
+    if isinstance(verdict, Verdict):
+        data["evidence"] = masked_evidence(verdict)
     return record(path, event, verdict=data, command=command, exit_code=exit_code, now=now)
 
 

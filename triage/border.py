@@ -7,13 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.model import SCHEMA_VERSION, Verdict
-from triage.redact import mask, mask_data
+from triage.redact import mask, mask_data, mask_piece
 from triage.text import printable
 
 if TYPE_CHECKING:
     from triage.errors import TriageError
 
-__all__ = ["dump", "envelope", "error_envelope", "line_of", "masked_verdict"]
+__all__ = [
+    "dump",
+    "envelope",
+    "error_envelope",
+    "line_of",
+    "masked_evidence",
+    "masked_verdict",
+]
 
 
 # What a verdict says in a stranger's words; the rest are the rules' own, and numbers.
@@ -23,7 +30,17 @@ _OF_THE_CALL = ("id", "action", "evidence", "payload", "warnings", "agent")
 def masked_verdict(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as plain data with every secret masked."""
     data = verdict.to_dict()
+    data["evidence"] = masked_evidence(verdict)
     return {**data, **mask_data({name: data[name] for name in _OF_THE_CALL if name in data})}
+
+
+def masked_evidence(verdict: Verdict) -> list[dict[str, Any]]:
+    """Return a verdict's evidence as plain data, masked as the part of its stream that it is."""
+    shown = [dict(item) for item in verdict.to_dict()["evidence"]]
+    for item, data in zip(verdict.evidence, shown, strict=True):
+        before, after = item._around
+        data["text"] = mask_piece(before, item.text, after)
+    return shown
 
 
 def dump(data: Any, *, pretty: bool = False) -> str:

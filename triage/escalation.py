@@ -129,7 +129,8 @@ def text_report(outcome: Outcome, *, raw: bool = False) -> str:
             source = getattr(capture, name)
             if source is not None and (name == "merged" or capture.merged is None):
                 data = stream_bytes(source)
-                text = data.decode("utf-8", "surrogateescape")
+                # What is cut first may have lost the half that says what it is.
+                text = _masked(data.decode("utf-8", "surrogateescape"), raw)
                 if len(text) > 2 * _SHOWN:
                     left_out = len(text) - 2 * _SHOWN
                     text = f"{text[:_SHOWN]}\n[{left_out} characters left out]\n{text[-_SHOWN:]}"
@@ -156,11 +157,9 @@ def _story(outcome: Outcome, attempt: Attempt) -> str:
 
 
 def _verdict(verdict: Verdict, raw: bool) -> dict[str, Any]:
-    from triage.redact import mask_data
+    from triage.border import masked_verdict
 
-    data = verdict.to_dict()
-    masked: dict[str, Any] = data if raw else mask_data(data)
-    return masked
+    return verdict.to_dict() if raw else masked_verdict(verdict)
 
 
 def _command(capture: Capture, raw: bool) -> str | list[str] | None:

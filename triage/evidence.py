@@ -16,6 +16,9 @@ __all__ = ["evidence_of", "extraction_of", "flags_of", "last_words", "windows_of
 _LONGEST_EVIDENCE = 300
 _MOST_EVIDENCE = 6
 _MOST_FOUND = 400
+# How much around evidence shows whether it holds the rest of a secret: a private key, at most.
+_BEFORE = 2600
+_AFTER = 1000
 
 
 def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[Evidence, ...]:
@@ -44,7 +47,8 @@ def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[E
         seen.add(place)
         first, last = stream.raw_span(start, end) if raw else stream.span(start, end)
         line = stream.raw_line(start) if raw else stream.line(start)
-        evidence.append(Evidence(stream.name, line, first, last, safe(text[start:end])))
+        around = _around(text, start, end)
+        evidence.append(Evidence(stream.name, line, first, last, safe(text[start:end]), around))
     return tuple(evidence)
 
 
@@ -58,7 +62,13 @@ def last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
         return ()
     start = max(stream.text.rfind("\n", 0, end) + 1, end - _LONGEST_EVIDENCE)
     first, last = stream.span(start, end)
-    return (Evidence(stream.name, stream.line(start), first, last, safe(stream.text[start:end])),)
+    text = stream.text
+    line, shown = stream.line(start), safe(text[start:end])
+    return (Evidence(stream.name, line, first, last, shown, _around(text, start, end)),)
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    return text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
 
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:

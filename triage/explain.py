@@ -100,7 +100,15 @@ def _present(node: Sequence[Any], signals: Signals, table: Table) -> str:
     found: list[Found] = []
     table.matcher.holds(node, signals, found)
     for stream, start, end, kind in found:
-        if kind >= 0 and (text := stream.text[start:end].strip()):
+        if kind >= 0 and stream.text[start:end].strip():
+            from triage.redact import mask_piece
+
+            # Here, not at the border: there it is cut, and a secret with it.
+            around = (
+                stream.text[max(0, start - _LONGEST) : start],
+                stream.text[end : end + _LONGEST],
+            )
+            text = mask_piece(around[0], stream.text[start:end], around[1])
             return f"{_quoted(text)} in {stream.name}"
     return describe(node, table)
 

@@ -69,13 +69,17 @@ class Capture:
 
 @frozen()
 class Evidence:
-    """The very bytes a verdict rests on; `start`/`end` index the stream as given."""
+    """The very bytes a verdict rests on; `start`/`end` index the stream as given.
+
+    `_around` is what stands before and after it, so that the rest of a secret is known as one.
+    """
 
     stream: str
     line: int
     start: int
     end: int
     text: str
+    _around: tuple[str, str] = ("", "")
 
 
 @frozen()

@@ -40,6 +40,7 @@ _RUNNERS = frozenset(
 _PATH_NAMES = r"(?:.*_)?(?:path|file|dir|lock)"
 _LONGEST_ARGUMENT = 4096
 _LONGEST_SHOWN = 200
+_LONGEST_MASKED = 8192
 
 
 def names_in(template: str) -> list[str]:
@@ -138,6 +139,11 @@ def fill_number(value: object, captured: Mapping[str, str]) -> float | None:
 
 def shown(value: str) -> str:
     """`value` as it may stand in a sentence."""
+    if len(value) > _LONGEST_SHOWN or not value.isprintable():
+        from triage.redact import mask
+
+        # What is cut, or loses its lines, must lose its secrets first.
+        value = mask(value[:_LONGEST_MASKED])
     clean = "".join(char if char.isprintable() else " " for char in value[: _LONGEST_SHOWN * 4])
     clean = " ".join(clean.split())
     return clean if len(clean) <= _LONGEST_SHOWN else clean[: _LONGEST_SHOWN - 1] + "…"

@@ -17,8 +17,7 @@ from functools import partial
 from typing import Any
 
 from triage.credentials import FOREIGN_WORDS
-from triage.secret_patterns import Change, Patterns, Shape
-from triage.secret_splits import Apart, wrapped
+from triage.secret_patterns import Change, Patterns, may_hide
 
 __all__ = [
     "WORDS",
@@ -27,6 +26,7 @@ __all__ = [
     "mask",
     "mask_argv",
     "mask_data",
+    "mask_piece",
     "patterns_from",
 ]
 
@@ -46,20 +46,29 @@ _BATCH_CHARS = 256 << 10
 
 
 class _Plan:
-    """What has to be looked for in a text; `near` are tokens that may go on in the next line."""
+    """What has to be looked for in a text."""
 
-    __slots__ = ("commands", "near", "places", "shapes")
+    __slots__ = ("commands", "cut", "near", "places", "shapes")
 
-    def __init__(
-        self, near: list[Shape], shapes: list[Shape], places: bool, commands: bool
-    ) -> None:
-        self.near = near
-        self.shapes = shapes
-        self.places = places
-        self.commands = commands
+    def __init__(self, text: str, patterns: Patterns) -> None:
+        lowered = text.lower()
+        near = patterns.near(lowered)
+        tokens = [shape for shape in near if shape.token]
+        self.shapes = [shape for shape in near if shape.may_stand_in(lowered)]
+        # Tokens that may go on in the next line, and what the text's end left of one.
+        self.near = tokens if "\n" in text or "\\n" in text else []
+        self.cut: list[Change] = []
+        if tokens:
+            from triage.secret_splits import cut_off
+
+            self.cut = cut_off(text, tokens)
+        if "[masked:" in lowered:
+            lowered = re.sub(_MASKED, "", lowered)
+        self.places = _may_be_given(lowered)
+        self.commands = patterns.commands.may_stand_in(lowered)
 
     def __bool__(self) -> bool:
-        return bool(self.shapes or self.near) or self.places or self.commands
+        return bool(self.shapes or self.near or self.cut) or self.places or self.commands
 
 
 _patterns: Patterns | None = None
@@ -87,13 +96,24 @@ def patterns_from(source: Callable[[], Mapping[str, Any]]) -> None:
 
 def mask(text: str) -> str:
     """Return `text` with its secrets as ``[masked:kind]``; the same object where it has none."""
-    apart = Apart(text)
-    plan = _plan(apart.text)
-    if apart:
-        # What is taken out may hold something as well: an address, say.
-        raw = _plan(text)
-        return _mask(text, plan, raw) if plan or raw else text
-    return _mask(text, plan, None) if plan else text
+    shown = _shown(text)
+    plan = _plan(shown)
+    # What is taken out may hold something as well: an address, say.
+    raw = None if shown is text else _plan(text)
+    return _mask(text, plan, raw) if plan or raw else text
+
+
+def mask_piece(before: str, text: str, after: str) -> str:
+    """Return `text` masked as a part of ``before + text + after``: as the rest of a secret, say."""
+    if not _may_hold_some(before + text + after):
+        return text
+    from triage.secret_splits import BEGIN, END
+
+    parts = (part.replace(BEGIN, "").replace(END, "") for part in (before, text, after))
+    before, text, after = parts
+    whole = mask(f"{before}{BEGIN}{text}{END}{after}")
+    found = whole.partition(BEGIN)[2].partition(END)
+    return found[0] if found[1] else _WITHHELD
 
 
 def mask_argv(argv: Sequence[str]) -> list[str]:
@@ -115,8 +135,17 @@ def mask_data(value: Any) -> Any:
 
 
 def _may_hold_some(text: str) -> bool:
-    apart = Apart(text)
-    return bool(_plan(apart.text)) or (bool(apart) and bool(_plan(text)))
+    shown = _shown(text)
+    return bool(_plan(shown)) or (shown is not text and bool(_plan(text)))
+
+
+def _shown(text: str) -> str:
+    """`text` as a terminal shows it; the same object where it hides nothing."""
+    if not may_hide(text):
+        return text
+    from triage.secret_splits import Apart
+
+    return Apart(text).text
 
 
 def _loaded() -> Patterns:
@@ -132,15 +161,7 @@ def _loaded() -> Patterns:
 
 
 def _plan(text: str) -> _Plan:
-    patterns = _loaded()
-    lowered = text.lower()
-    near = patterns.near(lowered)
-    return _Plan(
-        [shape for shape in near if shape.token] if "\n" in text else [],
-        [shape for shape in near if shape.may_stand_in(lowered)],
-        _may_be_given(re.sub(_MASKED, "", lowered) if "[masked:" in lowered else lowered),
-        patterns.commands.may_stand_in(lowered),
-    )
+    return _Plan(text, _loaded())
 
 
 def _may_be_given(lowered: str) -> bool:
@@ -172,22 +193,25 @@ def _mask(text: str, plan: _Plan, raw: _Plan | None) -> str:
         if masked == text:
             return text
         text = masked
-        plan, raw = _plan(Apart(text).text), None if raw is None else _plan(text)
+        plan, raw = _plan(_shown(text)), None if raw is None else _plan(text)
     # A text made to uncover a secret with each mask: hide what still moves, line by line.
     text = "\n".join(
         line if _masked_line(line) == line else "[masked:line]" for line in text.split("\n")
     )
-    plan = _plan(Apart(text).text)
+    plan = _plan(_shown(text))
     return text if _mask_once(text, plan, _plan(text)) == text else _WITHHELD
 
 
 def _masked_line(line: str) -> str:
-    return _mask_once(line, _plan(Apart(line).text), _plan(line))
+    return _mask_once(line, _plan(_shown(line)), _plan(line))
 
 
 def _mask_once(text: str, plan: _Plan, raw: _Plan | None) -> str:
+    from triage.secret_splits import Apart, wrapped
+
     try:
         apart = Apart(text)
+        apart.change(plan.cut)
         if plan.near:
             apart.change(wrapped(apart.text, plan.near))
         for changes in _finders(plan):

@@ -7,23 +7,24 @@ one command; `triage.secret_lines` finds commands in a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.credentials import is_placeholder, is_saying, looks_random, named_credential
 
-__all__ = ["Call", "Commands", "Span", "between", "program_of"]
+if TYPE_CHECKING:
+    from triage.secret_patterns import Commands
+
+__all__ = ["Call", "Form", "Span", "between", "program_of"]
 
 # From and to in a word, of what is to be masked.
 Span = tuple[int, int]
 
-# What a program's name may have around it.
-_AROUND = str.maketrans(dict.fromkeys("\"'`[](){},;|&<>\\/", " "))
 _EXPANSION = r"\$[({].*|\$\w*|`.*"
 
 
-class _Form:
+class Form:
     """One command form of the data."""
 
     __slots__ = ("argument", "attached", "bounds", "cluster", "named", "options", "pairs", "stdin",
@@ -66,30 +67,6 @@ class _Form:
         return None
 
 
-class Commands:
-    """All forms by the program's name."""
-
-    __slots__ = ("_by_name", "_data", "names")
-
-    def __init__(self, data: Iterable[Mapping[str, Any]]) -> None:
-        self._data: dict[str, list[Mapping[str, Any]]] = {}
-        for item in data:
-            for name in item["run"]:
-                self._data.setdefault(name, []).append(item)
-        self.names = frozenset(self._data)
-        self._by_name: dict[str, list[_Form]] = {}
-
-    def may_stand_in(self, lowered: str) -> bool:
-        """Whether a text with this lower-cased form names a program."""
-        return not self.names.isdisjoint(lowered.translate(_AROUND).split())
-
-    def forms(self, name: str) -> Sequence[_Form]:
-        found = self._by_name.get(name)
-        if found is None:
-            found = self._by_name[name] = [_Form(item) for item in self._data.get(name, ())]
-        return found
-
-
 class Call:
     """The words of one command, taken in one after the other.
 
@@ -111,12 +88,12 @@ class Call:
         self._commands = commands
         self.sure = sure
         # Form -> how many words of its `then` were seen.
-        self._forms: dict[_Form, int] = {}
-        self._arguments: dict[_Form, int] = {}
+        self._forms: dict[Form, int] = {}
+        self._arguments: dict[Form, int] = {}
         # What makes the next word a secret: the mark in it.
         self._expected: str | None = None
         # The number of the word, and the span in it, that is a secret if no word follows.
-        self._last: dict[_Form, tuple[int, Span]] = {}
+        self._last: dict[Form, tuple[int, Span]] = {}
         self._word = -1
         # The mark behind which stdin is secret, None where it is not.
         self.reads: str | None = None
@@ -137,7 +114,7 @@ class Call:
     def last(self) -> tuple[int, Span] | None:
         """The number of a word, and the span in it, that turns out to be a secret at the end."""
         found = [item for item in self._last.values() if item[0] == self._word]
-        return found[0] if found and self.sure else None
+        return found[0] if found else None
 
     def _in_forms(self, word: str, quoted: bool) -> Span | None:
         bare = word.rstrip(",")
@@ -164,7 +141,7 @@ class Call:
                 return span
         return None
 
-    def _argument(self, form: _Form, word: str, quoted: bool) -> Span | None:
+    def _argument(self, form: Form, word: str, quoted: bool) -> Span | None:
         if form.named and _is_name(word):
             self._expected = ""
             return None
@@ -178,8 +155,10 @@ class Call:
         span = between(word, *form.bounds)
         if span is None or not _may_be(word[slice(*span)], quoted):
             return None
-        if form.argument == "last" or not looks_random(word[slice(*span)], 6):
-            self._last[form] = (self._word, span)
+        random = looks_random(word[slice(*span)], 6)
+        if form.argument == "last" or not random:
+            if random or self.sure:
+                self._last[form] = (self._word, span)
             return None
         return span
 

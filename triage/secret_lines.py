@@ -10,8 +10,8 @@ import re
 from collections.abc import Generator, Iterator
 
 from triage.credentials import is_placeholder
-from triage.secret_commands import Call, Commands, Span, between, program_of
-from triage.secret_patterns import Change
+from triage.secret_commands import Call, Span, between, program_of
+from triage.secret_patterns import Change, Commands
 
 __all__ = ["find_commands"]
 
@@ -67,7 +67,8 @@ class _Word:
 class _Stage:
     """One stage of a line: its command, and what a shell would give it to read."""
 
-    __slots__ = ("call", "here", "operator", "piped", "program", "tag", "words")
+    __slots__ = ("_tagged", "_told", "call", "document", "here", "operator", "piped", "program",
+                 "tag", "words")  # fmt: skip
 
     def __init__(self, commands: Commands, *, piped: bool = False) -> None:
         self.call = Call(commands, sure=False)
@@ -78,6 +79,10 @@ class _Stage:
         self.operator = ""
         self.here: _Word | None = None
         self.tag = ""
+        # What stands between a tag and the same again, where a line was made of several.
+        self.document: list[_Word] | None = None
+        self._tagged = 0
+        self._told = False
 
     def take(self, word: _Word, commands: Commands) -> Span | None:
         operator, self.operator = self.operator, ""
@@ -85,12 +90,17 @@ class _Stage:
             self.here = word
         elif operator[:2] == "<<":
             self.tag = word.text
+            self._tagged = len(self.words)
         if operator:
             return None
+        if self.tag and word.text == self.tag:
+            self.document = self.words[self._tagged :]
         self.words.append(word)
-        if not self.program and not re.fullmatch(_BEFORE, word.text):
+        if not self.program and word.text[-1:] == ":":
+            self._told = True  # `error: …` may go on with a sentence
+        elif not self.program and not re.fullmatch(_BEFORE, word.text):
             self.program = program_of(word.text)
-            self.call.sure = self.program in commands.names
+            self.call.sure = self.program in commands.names and not self._told
         span = self.call.word(word.text, quoted=bool(word.opened))
         return None if span is None else word.place(span)
 
@@ -223,6 +233,8 @@ def _pipeline(line: list[_Stage]) -> Iterator[Span]:
             continue
         if stage.here is not None:
             yield from _written([stage.here], mark)
+        if stage.document:
+            yield from _written(stage.document, mark)
         if stage is not first and first.program in _WRITERS and not done:
             done = True
             yield from _written(first.written(), mark)

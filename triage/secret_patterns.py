@@ -6,18 +6,28 @@ A pattern is compiled when a text may hold what it finds: most texts hold no sec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from triage.secret_commands import Commands
+if TYPE_CHECKING:
+    from triage.secret_commands import Form
 
-__all__ = ["SECONDS", "Change", "Patterns", "Shape"]
+__all__ = ["SECONDS", "SIGNS", "Change", "Commands", "Patterns", "Shape", "may_hide"]
 
 # From and to in a text, and what is to stand there.
 Change = tuple[int, int, str]
 
 # For one pattern on one text. None comes near it; a text that made one would be withheld whole.
 SECONDS = 10.0
+# What a program's name may have around it.
+_AROUND = str.maketrans(dict.fromkeys("\"'`[](){},;|&<>\\/", " "))
+# Controls, and characters without a width.
+SIGNS = (
+    "\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufdd0\ufdd1\ufe00-\ufe0f\ufeff\ufff9-\ufffd"
+    "\U000e0000-\U000e007f"
+)
+_MAY_HIDE = rf"[{SIGNS}]|\\(?:u(?:00|20|[fF][eE])|x1[bB]|033\[|e\[)"
 # White space, quotes and signs that a shape's match may hold around the token itself.
 _EDGES = " \t\r\n\"'=:"
 
@@ -84,6 +94,33 @@ class Shape:
         return start, start + len(secret), f"[masked:{self.kind}]"
 
 
+class Commands:
+    """All forms by the program's name."""
+
+    __slots__ = ("_by_name", "_data", "names")
+
+    def __init__(self, data: Iterable[Mapping[str, Any]]) -> None:
+        self._data: dict[str, list[Mapping[str, Any]]] = {}
+        for item in data:
+            for name in item["run"]:
+                self._data.setdefault(name, []).append(item)
+        self.names = frozenset(self._data)
+        self._by_name: dict[str, list[Form]] = {}
+
+    def may_stand_in(self, lowered: str) -> bool:
+        """Whether a text with this lower-cased form names a program, and the rest of a form."""
+        found = self.names.intersection(lowered.translate(_AROUND).split())
+        return any(_may_apply(item, lowered) for name in found for item in self._data[name])
+
+    def forms(self, name: str) -> Sequence[Form]:
+        found = self._by_name.get(name)
+        if found is None:
+            from triage.secret_commands import Form
+
+            found = self._by_name[name] = [Form(item) for item in self._data.get(name, ())]
+        return found
+
+
 class Patterns:
     """All shapes in the order in which they are applied, and all command forms."""
 
@@ -107,6 +144,24 @@ class Patterns:
             if literal in lowered:
                 numbers.update(some)
         return [self._shapes[number] for number in sorted(numbers)]
+
+
+def may_hide(text: str) -> bool:
+    """Whether something in `text` is not shown by a terminal, or written as an escape."""
+    return re.search(_MAY_HIDE, text) is not None
+
+
+def _may_apply(item: Mapping[str, Any], lowered: str) -> bool:
+    """Whether the words and options of a form may stand in a text, each anywhere."""
+    for word in item.get("then", ()):
+        if max(word.split("*"), key=len).lower() not in lowered:
+            return False
+    if "flags" in item or not item.keys().isdisjoint(("argument", "named", "pairs")):
+        return True
+    options = [*item.get("secret", ()), *item.get("attached", ())]
+    options += (option for some in item.get("after", {}).values() for option in some)
+    stdin = item.get("stdin", ())
+    return stdin == "always" or any(word.lower() in lowered for word in (*options, *stdin))
 
 
 def _decoded(secret: str) -> str:

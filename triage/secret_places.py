@@ -15,8 +15,8 @@ from triage.credentials import (
     looks_random,
     named_credential,
 )
-from triage.secret_commands import Call, Commands
-from triage.secret_patterns import SECONDS, Change
+from triage.secret_commands import Call
+from triage.secret_patterns import SECONDS, Change, Commands
 
 __all__ = ["PLACES", "find_places", "mask_arguments", "mask_value"]
 
@@ -62,11 +62,12 @@ _IN_ADDRESS = r"://[^\s/@\"']{0,200}\Z"
 _ENDS_LINE = r"""["'`\\)\]},;.]{0,8}[ \t\r]{0,64}(?:\n|\Z)"""
 _ENDS_ARGUMENT = r"""["']?(?:[ \t\r]{0,64}(?:\n|\Z)|[ \t]{1,64}[-|&;<>])"""
 
-# name: and the value alone on the next line
+# name: and the value alone on the next line; JSON writes the line's end in two characters
+_LINE_END = r"(?:\r?\n|(?:\\r)?\\n)"
 _NEXT_LINE = (
-    rf"(?i)(?P<word>{WORD_PATTERN})(?:[\"'])?[ \t]{{0,8}}+(?:[:=\uff1a]|is:?)[ \t]{{0,8}}+\r?\n"
-    r"(?:[ \t]{0,80}+\r?\n)?+(?P<indent>[ \t]{0,80}+)(?P<quote>[\"'])?+(?P<value>[^\s\"']{4,256}+)"
-    r"[\"']?[ \t]{0,80}+(?=\r?\n|\Z)"
+    rf"(?i)(?P<word>{WORD_PATTERN})(?:[\"'])?[ \t]{{0,8}}+(?:[:=\uff1a]|is:?)[ \t]{{0,8}}+"
+    rf"{_LINE_END}(?:[ \t]{{0,80}}+{_LINE_END})?+(?P<indent>[ \t]{{0,80}}+)(?P<quote>[\"'])?+"
+    rf"(?P<value>[^\s\"'\\]{{4,256}}+)[\"']?[ \t]{{0,80}}+(?={_LINE_END}|[\"']|\Z)"
 )
 # Up to here `re` does, whose import is paid already; the patterns' cost is bounded by their shape.
 _SHORT = 4096

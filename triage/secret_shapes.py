@@ -19,6 +19,8 @@ _BASE64_LINES = (
     r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{16,}+)++"
     r"(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{1,64}(?=\r?\n|\\[nr]|[\"']|\Z))?"
 )
+# Read from its end, so that what stands before it is looked at last: the n of `\n` is no letter.
+_RUN_BACK = r"(?<!\\)[A-Za-z0-9+/=]"
 _NEWLINE = r"[ \t]{0,8}(?:\r?\n|(?:\\r)?\\n)[ \t]{0,8}"
 # Cut off before its end: the lines that are nothing but key. Cut off before its beginning: the
 # lines in front of its end, found from there (flag r), or lines that begin like a key inside.
@@ -40,7 +42,9 @@ _BLOCKS = (
     ("m", rf"Private-Lines: \d{{1,4}}{_BASE64_LINES}", (("private key", "private-lines"),)),
     (
         "mr",
-        rf"(?:[A-Za-z0-9+/=]{{16,}}{_NEWLINE})*[A-Za-z0-9+/=]+{_NEWLINE}"
+        # A line of messages may have blanks for the ends of its lines.
+        rf"(?:{_RUN_BACK}{{16,}}{_NEWLINE}|{_RUN_BACK}{{40,}}[ ])*"
+        rf"(?:{_RUN_BACK}+{_NEWLINE}|{_RUN_BACK}{{4,}}[ ])"
         r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
         (("-----end ",), ("private key",)),
     ),

@@ -10,27 +10,33 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from triage.credentials import looks_random
-from triage.secret_patterns import Change, Shape
+from triage.secret_patterns import SIGNS, Change, Shape, may_hide
 
-__all__ = ["Apart", "wrapped"]
+__all__ = ["BEGIN", "END", "Apart", "cut_off", "wrapped"]
+
+# Around a piece of a text: no characters, and never in a text that was read.
+BEGIN, END = "\ufdd0", "\ufdd1"
 
 # Escapes (U+FFFD stands for ESC in a text made safe), struck-over characters, controls, and
 # characters without a width.
-_SIGNS = (
-    "\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffd\U000e0000-\U000e007f"
-)
 _HIDDEN = (
     r"\x1b\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|[\x1b\ufffd]\[[0-?]{0,64}[ -/]{0,8}[@-~]"
-    rf"|\x1b[ -/]{{0,8}}[0-~]|[^\n]\x08|[{_SIGNS}]"
+    rf"|\x1b[ -/]{{0,8}}[0-~]|[^\n]\x08|[{SIGNS}]"
+    # The same as JSON and programs write them.
+    r"|\\(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|\\u(?:00[01][0-9a-fA-F]|00[aA][dD]|20[06][0-9a-fA-F]|[fF][eE][fF][fF])"
 )
-_COLOUR = r"\x1b\[[0-9;:]*m"
+# What is not lost where it stands in a secret.
+_STAYS = rf"\x1b\[[0-9;:]*m|{END}"
 # Between two pieces of a wrapped token: the end of a line, an indent, the lines of a box.
 _TOKEN_CHAR = r"[A-Za-z0-9_.~+/=-]"
 _BOX = "[\u2502\u2503\u2551|]"
 _EDGE = rf"[ \t]*+(?:{_BOX}[ \t]*+)?"
-_JOINT = rf"(?<={_TOKEN_CHAR})\\?{_EDGE}\r?\n{_EDGE}(?={_TOKEN_CHAR})"
+_LINE_END = r"(?:\r?\n|(?:\\r)?\\n)"
+_JOINT = rf"(?<={_TOKEN_CHAR})\\?{_EDGE}{_LINE_END}{_EDGE}(?={_TOKEN_CHAR})"
 _LEAST_HEAD = 6
+_LEAST_LITERAL = 3
+_RUN_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 _LONGEST_HEAD = 300
 _LONGEST_LITERAL = 24
 _LEAST_WIDTH = 40
@@ -46,8 +52,7 @@ class Apart:
         self._between: list[tuple[int, str]] = []
         parts: list[str] = []
         done = size = 0
-        shown = re.search(f"[{_SIGNS}]", text) is None
-        for match in () if shown else re.compile(_HIDDEN).finditer(text):
+        for match in re.compile(_HIDDEN).finditer(text) if may_hide(text) else ():
             size += match.start() - done
             parts.append(text[done : match.start()])
             self._between.append((size, match[0]))
@@ -69,14 +74,17 @@ class Apart:
             while number < len(between) and between[number][0] <= start:
                 kept.append((between[number][0] - done + size, between[number][1]))
                 number += 1
-            parts += (self.text[done:start], made)
-            size += start - done + len(made)
-            done = end
+            inside: list[str] = []
             while number < len(between) and between[number][0] < end:
-                what = between[number][1]
-                if "\n" in what or re.fullmatch(_COLOUR, what):
-                    kept.append((size, what))
+                inside.append(between[number][1])
                 number += 1
+            size += start - done
+            if BEGIN in inside:
+                kept.append((size, BEGIN))
+            parts += (self.text[done:start], made)
+            size += len(made)
+            done = end
+            kept += ((size, what) for what in inside if re.fullmatch(_STAYS, what))
         if parts:
             kept += ((place - done + size, what) for place, what in between[number:])
             self._between = kept
@@ -112,6 +120,23 @@ def wrapped(text: str, shapes: Sequence[Shape]) -> list[Change]:
             for start, end, made in shape.find(joined.text):
                 changes += joined.change(shape, start, end, made)
     return sorted(changes)
+
+
+def cut_off(text: str, shapes: Sequence[Shape]) -> list[Change]:
+    """Return the token that the end of the text cuts off: begun like one, too short to be one."""
+    run = text[len(text.rstrip(_RUN_CHARS)) :][-_LONGEST_HEAD:]
+    lowered = run.lower()
+    for shape in shapes:
+        for literal in (shape.literals or [[]])[0]:
+            at = lowered.find(literal)
+            if at < 0 or (at and run[at - 1].isalnum()) or len(literal) < _LEAST_LITERAL:
+                continue
+            rest = run[at + len(literal) :]
+            mixed = rest != rest.lower() and rest != rest.upper()
+            if mixed and looks_random(rest, _LEAST_HEAD) and not shape.holds(run):
+                start = len(text) - len(run) + at
+                return [(start, len(text), f"[masked:{shape.kind}]")]
+    return []
 
 
 def _may_join(text: str, start: int, end: int, literals: tuple[str, ...]) -> bool:

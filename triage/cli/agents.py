@@ -34,7 +34,8 @@ def agent(
         ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="F", help="Whose stream it is, if not told.")
+        str | None,
+        typer.Option("--format", metavar="F", help="Whose: claude-code, codex … (default: seen)."),
     ] = None,
     exit: opt.ExitOption = None,
     stderr: opt.StderrOption = None,

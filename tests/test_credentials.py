@@ -130,3 +130,15 @@ def test_every_name_holds_one_of_the_words_that_are_looked_for_first(word: str) 
 def test_kinds_are_written_one_way() -> None:
     assert kind_of("API_KEY") == kind_of("api key") == "api-key"
     assert kind_of("pwd") == kind_of("Passwd") == "password"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["passwort", "password", "passwd", "passphrase", "passcode", "psw", "pw", "pwd", "secret",
+     "token", "credential", "credentials", "authorization", "auth", "api-key", "access key",
+     "storage_key", *FOREIGN_WORDS],
+)  # fmt: skip
+def test_every_word_is_known_in_a_name(word: str) -> None:
+    assert named_credential(word) is not None
+    assert named_credential(f"my_{word.upper()}") is not None
+    assert named_credential(f"{word}_count_of_lines") is None

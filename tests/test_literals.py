@@ -9,7 +9,8 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triage.literals import GramIndex, LiteralSet, grams_of, has_all
+from triage.literals import GramIndex, LiteralSet, grams_of, has_all, lowered_text
+from triage.table import Table
 
 Clauses = Mapping[int, Sequence[Sequence[str]]]
 
@@ -71,3 +72,11 @@ def test_signs_of_patterns_are_plain_characters_in_literals() -> None:
     found = LiteralSet(re2, clauses)
     assert found.find("abc 7 ") == set()
     assert found.find("a.c (?i) \\d [") == {1, 2, 3, 4}
+
+
+@given(st.lists(st.sampled_from(["not found", "error: ", "x", "denied", "é", "\n"]), max_size=14))
+def test_a_first_short_text_is_looked_up_like_any_other(table: Table, parts: list[str]) -> None:
+    text = lowered_text("".join(parts))
+    fresh, asked = GramIndex(table.section("hot")), GramIndex(table.section("hot"))
+    asked.find("x")
+    assert fresh.find(text) == asked.find(text)

@@ -7,18 +7,19 @@ nothing that could be executed.
 
 The header names format, content hash, checksum of all that follows it, and each part with its
 length in bytes. A part is ``section`` or ``section/key``; one whose name ends in ``*`` is a list by
-lines.
+lines, and where its lines begin stands in the part ``#`` after it, six hexadecimal digits each.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 __all__ = ["FORMAT", "Lines", "Parts", "by_number", "pack", "unpack"]
 
-FORMAT = "triage-table-6"
+FORMAT = "triage-table-7"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)
@@ -27,18 +28,28 @@ _BY_LINE = (
     *("hot/predicates", "hot/rows", "hot/gates", "modes"),
 )
 
+_DIGITS = 6
+
 
 class _Values(dict[int, Any]):
     """What was parsed so far, by line; the next is parsed where it is missing."""
 
-    __slots__ = ("lines",)
+    __slots__ = ("_block", "_starts")
 
-    def __init__(self, lines: list[bytes]) -> None:
+    def __init__(self, block: memoryview, starts: memoryview) -> None:
         super().__init__()
-        self.lines = lines
+        self._block = block
+        self._starts = starts
 
     def __missing__(self, number: int) -> Any:
-        value = self[number] = _parsed(self.lines[number])
+        at = number * _DIGITS
+        if not 0 <= at < len(self._starts):
+            raise IndexError(number)
+        start = int(bytes(self._starts[at : at + _DIGITS]), 16)
+        # The line ends before the line end that stands before the next.
+        after = bytes(self._starts[at + _DIGITS : at + 2 * _DIGITS])
+        end = int(after, 16) - 1 if after else len(self._block)
+        value = self[number] = _parsed(self._block[start:end])
         return value
 
 
@@ -48,14 +59,14 @@ class Lines(Sequence[Any]):
     `by_number` is the same for indices from 0, without the cost of a call for what is known.
     """
 
-    __slots__ = ("_lines", "by_number")
+    __slots__ = ("_count", "by_number")
 
-    def __init__(self, block: bytes) -> None:
-        self._lines = block.split(b"\n") if block else []
-        self.by_number = _Values(self._lines)
+    def __init__(self, block: memoryview, starts: memoryview) -> None:
+        self._count = len(starts) // _DIGITS
+        self.by_number = _Values(block, starts)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return self._count
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
@@ -78,8 +89,8 @@ class Parts(Mapping[str, Any]):
 
     __slots__ = ("_blocks", "_values")
 
-    def __init__(self, blocks: Mapping[str, bytes]) -> None:
-        """`blocks` maps a part's name, with its ``*``, to its bytes."""
+    def __init__(self, blocks: Mapping[str, memoryview]) -> None:
+        """`blocks` maps a part's name, with its ``*`` or ``#``, to its bytes."""
         self._blocks: dict[str, Any] = {}
         self._values: dict[str, Any] = {}
         for name, block in blocks.items():
@@ -98,15 +109,15 @@ class Parts(Mapping[str, Any]):
     def _made(self, name: str) -> Any:
         lines = self._blocks.get(f"{name}*")
         if lines is not None:
-            return Lines(lines)
+            return Lines(lines, self._blocks[f"{name}#"])
         block = self._blocks[name]
         return Parts(block) if isinstance(block, dict) else _parsed(block)
 
     def __iter__(self) -> Iterator[str]:
-        return (name.removesuffix("*") for name in self._blocks)
+        return (name.removesuffix("*") for name in self._blocks if not name.endswith("#"))
 
     def __len__(self) -> int:
-        return len(self._blocks)
+        return sum(1 for _ in self)
 
 
 def pack(data: Mapping[str, Any], digest: str) -> bytes:
@@ -117,7 +128,12 @@ def pack(data: Mapping[str, Any], digest: str) -> bytes:
         for key, part in inner.items():
             name = f"{section}/{key}" if key else section
             if name in _BY_LINE:
-                blocks[f"{name}*"] = b"\n".join(map(_written, part))
+                lines = [_written(item) for item in part]
+                blocks[f"{name}*"] = b"\n".join(lines)
+                ends = accumulate(len(line) + 1 for line in lines)
+                starts = "".join(f"{at:0{_DIGITS}x}" for at in (0, *ends))
+                # The last is where one more line would begin.
+                blocks[f"{name}#"] = starts[:-_DIGITS].encode()
             else:
                 blocks[name] = _written(part)
     body = b"\n".join(blocks.values())
@@ -127,13 +143,15 @@ def pack(data: Mapping[str, Any], digest: str) -> bytes:
 
 def unpack(data: bytes, digest: str) -> Parts | None:
     """Return the parts of what `pack` made; None for another table, another format, or damage."""
-    header, _, body = data.partition(b"\n")
-    words = header.decode("ascii", "replace").split(" ", 3)
+    # Views: copies of a megabyte are memory that the system has to find.
+    end = data.find(b"\n")
+    body = memoryview(data)[end + 1 :]
+    words = data[: max(end, 0)].decode("ascii", "replace").split(" ", 3)
     if words[:2] != [FORMAT, digest] or len(words) < 4 or words[2] != _checksum(words[3], body):
         return None
     # The checksum holds, so the names are as `pack` wrote them.
     names = words[3].split(" ")
-    blocks: dict[str, bytes] = {}
+    blocks: dict[str, memoryview] = {}
     start = 0
     for name, size in zip(names[::2], map(int, names[1::2]), strict=True):
         blocks[name] = body[start : start + size]
@@ -141,7 +159,7 @@ def unpack(data: bytes, digest: str) -> Parts | None:
     return Parts(blocks)
 
 
-def _checksum(names: str, body: bytes) -> str:
+def _checksum(names: str, body: bytes | memoryview) -> str:
     return f"{zlib.crc32(body, zlib.crc32(names.encode())):08x}"
 
 
@@ -151,7 +169,7 @@ def _written(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _parsed(block: bytes) -> Any:
+def _parsed(block: memoryview) -> Any:
     import json
 
-    return json.loads(block)
+    return json.loads(str(block, "utf-8"))

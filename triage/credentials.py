@@ -42,6 +42,12 @@ WORD_PATTERN = (
     rf"|(?<![a-z0-9])(?:{'|'.join(FOREIGN_WORDS)}))"
 )
 
+# One of these stands in every name in ASCII that holds a credential; compiling the pattern for a
+# name that has none would be a fiftieth of a process.
+_STEMS = (
+    *("pass", "pw", "psw", "kennwort", "secret", "token", "key", "credential", "auth"),
+    *filter(str.isascii, FOREIGN_WORDS),
+)
 _NAME = rf"(?i){WORD_PATTERN}\Z"
 # Tokens that are no credentials: of a page, of a parser, of a language model.
 _OTHER_TOKEN = (
@@ -104,6 +110,8 @@ def kind_of(word: str) -> str:
 
 def named_credential(name: str) -> tuple[str, bool] | None:
     """Return (word, qualified) where `name` holds a credential: ``access_token``, ``DB_PASS``."""
+    if name.isascii() and not any(stem in name.lower() for stem in _STEMS):
+        return None
     found = re.search(_NAME, name[-64:])
     if found is None:
         return None

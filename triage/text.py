@@ -248,7 +248,8 @@ def printable(text: str) -> str:
 
 def safe(text: str) -> str:
     """Return `printable` text that can't steer a terminal: no control or reordering characters."""
-    return re.sub(_UNSAFE, "\ufffd", text)
+    # What can be printed is none of these, and the class takes longer to compile than to run.
+    return text if text.isprintable() else re.sub(_UNSAFE, "\ufffd", text)
 
 
 def first_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -37,7 +38,10 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
     audit = os.environ.get("TRIAGE_AUDIT")
     good = bad = 0
     try:
-        for item in captures_of(source, "stdin"):
+        for number, item in enumerate(captures_of(source, "stdin")):
+            if number == 1:
+                # A stream may be long: from here on garbage is looked for again.
+                gc.enable()
             if isinstance(item, CaptureError):
                 _write(out, dump(error_envelope(item, "CAPTURE_INVALID")))
                 err.write(f"triage: {item}\n")

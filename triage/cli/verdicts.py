@@ -6,6 +6,7 @@ of the process.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -101,6 +102,9 @@ def judge(captures: Iterator[Capture | CaptureError], table: Table, how: Showing
     single = len(first_two) == 1
     good = bad = 0
     worst = ExitStatus.OK
+    if not single:
+        # A stream may be long: from here on garbage is looked for again.
+        gc.enable()
     for item in chain(first_two, captures):
         if isinstance(item, CaptureError):
             if single:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from triage.credentials import (
     FOREIGN_WORDS,
     WORD_PATTERN,
+    WORDS,
     is_placeholder,
     is_secret,
     kind_of,
     named_credential,
 )
-from triage.redact import WORDS
 
 
 @pytest.mark.parametrize(

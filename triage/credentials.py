@@ -12,6 +12,7 @@ import re
 
 __all__ = [
     "FOREIGN_WORDS",
+    "WORDS",
     "WORD_PATTERN",
     "is_placeholder",
     "is_qualified",
@@ -24,6 +25,10 @@ __all__ = [
 
 # Patterns are kept as text here: `re` compiles the few that a text needs, and remembers them.
 #
+# Each name of a credential holds one of these, in lower case. What knows more about names and
+# values is imported for a text that has one: most have none, and start-up time counts.
+WORDS = ("passw", "passphrase", "passcode", "pwd", "pw", "psw", "_pass", "-pass", "secret", "token",
+         "key", "credential", "auth")  # fmt: skip
 # "password" in other languages. Prose follows it there too, in words that nobody lists here.
 FOREIGN_WORDS = (
     "passwort", "kennwort", "mot de passe", "mot_de_passe", "motdepasse", "contraseña",

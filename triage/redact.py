@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from triage.credentials import FOREIGN_WORDS
+from triage.credentials import FOREIGN_WORDS, WORDS
 from triage.secret_patterns import Change, Patterns, may_hide
 
 __all__ = [
-    "WORDS",
     "export_patterns",
     "load_patterns",
     "mask",
@@ -30,11 +29,7 @@ __all__ = [
     "patterns_from",
 ]
 
-# Each name of a credential holds one of these, in lower case. What knows more about names and
-# values is imported for a text that has one: most have none, and start-up time counts.
-WORDS = ("passw", "passphrase", "passcode", "pwd", "pw", "psw", "_pass", "-pass", "secret", "token",
-         "key", "credential", "auth")  # fmt: skip
-# From the beginning of such a word to the sign that gives it something: the longest word, a quote
+# From the beginning of a name's word to the sign that gives it something: the longest word, a quote
 # with its backslashes, some blanks.
 _REACH = 32
 

@@ -137,6 +137,8 @@ class _Reader:
         """The secrets between two places, which are the ends of the text or of a quoted part."""
         text = self._text
         line = [_Stage(self._commands)]
+        if not depth:
+            at = self._next_line(at, end)
         while at < end:
             if skipped := re.compile(_SKIPPED).match(text, at, end):
                 at = skipped.end()
@@ -144,6 +146,8 @@ class _Reader:
                 yield from _pipeline(line)
                 at = yield from self._document(line, at + 1, end)
                 line = [_Stage(self._commands)]
+                if not depth:
+                    at = self._next_line(at, end)
             elif operator := re.compile(_OPERATOR).match(text, at, end):
                 at = operator.end()
                 if operator[0] in _ENDS:
@@ -162,6 +166,19 @@ class _Reader:
                         if re.compile(r"\s").search(text, first, last):
                             yield from self.spans(first, last, depth + 1)
         yield from _pipeline(line)
+
+    def _next_line(self, at: int, end: int) -> int:
+        """Where the next line begins that may have a command, with what goes on behind a ``\\``."""
+        while at < end:
+            stop = at
+            while True:
+                stop = self._text.find("\n", stop, end) + 1 or end
+                if stop == end or not self._text.endswith(("\\\n", "\\\r\n"), at, stop):
+                    break
+            if self._commands.may_stand_in(self._text[at:stop].lower()):
+                break
+            at = stop
+        return at
 
     def _word(self, at: int, end: int) -> tuple[_Word | None, int]:
         """The word at a place and where it ends; None where nothing but a sign stands there."""

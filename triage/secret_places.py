@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 from triage.credentials import (
+    FOREIGN_WORDS,
     WORD_PATTERN,
+    WORDS,
     is_qualified,
     is_secret,
     kind_of,
@@ -84,17 +86,43 @@ def find_places(text: str, kind: str) -> Iterator[Change]:
         return
     source, judge = _KINDS[kind]
     search = _search_for(source, text)
-    at = 0
-    while (match := search(text, at)) is not None:
-        at = match.start("value")
-        if judge(text, match):
-            end = _end_of_value(text, match)
-            yield at, end, f"[masked:{kind_of(match['word'])}]"
-            at = end
-        # Else the value may hold a name and a value of its own.
+    for start, stop in _regions(text):
+        at = start
+        while at <= stop and (match := search(text, at, stop)) is not None:
+            at = match.start("value")
+            if judge(text, match):
+                end = _end_of_value(text, match)
+                yield at, end, f"[masked:{kind_of(match['word'])}]"
+                at = end
+            # Else the value may hold a name and a value of its own.
 
 
-def _search_for(source: str, text: str) -> Callable[[str, int], Any]:
+def _regions(text: str) -> list[tuple[int, int]]:
+    """The lines of a long text that have a word of a name, each with the two behind it."""
+    lowered = text.lower()
+    if len(text) <= _SHORT or len(lowered) != len(text):
+        return [(0, len(text))]
+    starts: set[int] = set()
+    for word in (*WORDS, *FOREIGN_WORDS):
+        at = lowered.find(word)
+        while at >= 0:
+            starts.add(lowered.rfind("\n", 0, at) + 1)
+            at = lowered.find("\n", at)
+            at = -1 if at < 0 else lowered.find(word, at)
+    regions: list[tuple[int, int]] = []
+    for start in sorted(starts):
+        stop = start
+        for _ in range(3):
+            end = text.find("\n", stop)
+            stop = len(text) if end < 0 else end + 1
+        if regions and start <= regions[-1][1]:
+            regions[-1] = (regions[-1][0], max(stop, regions[-1][1]))
+        else:
+            regions.append((start, stop))
+    return regions
+
+
+def _search_for(source: str, text: str) -> Callable[[str, int, int], Any]:
     if len(text) <= _SHORT and re.search(_SEPARATORS, text) is None:
         return re.compile(source).search
     import regex

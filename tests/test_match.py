@@ -648,6 +648,8 @@ def test_a_list_of_words_is_a_command_too(when: Make) -> None:
         ({"effect": "read_only"}, {"effect": "read_only"}, {"effect": "mutating"}),
         ({"effect": {"present": False}}, {}, {"effect": "mutating"}),
         ({"attempt": {"min": 2}}, {"attempt": 3}, {"attempt": 1}),
+        ({"hidden_status": {"min": 2}}, {"pipestatus": (2, 0)}, {"pipestatus": (141, 0)}),
+        ({"hidden_status": {"min": 1}}, {"pipestatus": (0, 1, 0)}, {"pipestatus": (0, 2)}),
         (
             {"repeats": {"min": 2}},
             {"previous": ({"rule": "a"}, {"rule": "b"}, {"rule": "b"})},

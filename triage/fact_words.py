@@ -6,7 +6,7 @@ page of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.finds import RAW, Found, Node
@@ -119,8 +119,16 @@ def _observed_fact(s: Signals, name: str) -> Any:
         return s.stdout.undecodable or s.stderr.undecodable
     if name == "escapes":
         return s.stdout.had_escapes
+    if name == "hidden_status":
+        return _hidden_status(capture.pipestatus)
     value = getattr(capture, name)
     return ABSENT if value is None else value
+
+
+def _hidden_status(pipestatus: Sequence[int]) -> Any:
+    # A writer that lost its reader did what the later stage wanted (`yes | head -1`).
+    failed = (status for status in pipestatus[:-1] if status not in (0, 141, -13))
+    return next(failed, ABSENT)
 
 
 def _observed(m: Patterns, node: Node, s: Signals, found: list[Found]) -> bool:

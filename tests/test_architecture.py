@@ -47,7 +47,7 @@ LAYERS: dict[str, str] = {
     "runs": "spool streams process interrupts offspring passthrough watch run_options repeats "
     "again outcome attempt last_run shell_init escalation run drop_in",
     "corpus and lint": "cases corpus bless score documents docs logic rulebook witness mutants "
-    "mutate lint lint_* sketch suggest scaffold scaffold_row sample_writer",
+    "mutate lint lint_* sketch printed_lines suggest scaffold scaffold_row sample_writer",
     "pages and audit": "page page_* asset_rules error_pages import_maps origins probe probe_* "
     "audit audit_*",
     "surface": "build_hook cli cli.* __main__ triage",

@@ -84,6 +84,14 @@ def test_every_part_of_a_condition_is_changed(tmp_path: Path) -> None:
     } <= found
 
 
+def test_a_list_of_one_name_is_dropped_as_a_whole(tmp_path: Path) -> None:
+    chapter = one_row("hush", "{exit: 1, is: [quiet], not: {is: [quiet]}}")
+    rulebook, gathered = gathered_from(tmp_path, chapter, VOCABULARY)
+    found = told(row_mutants(rulebook, gathered.table), "hush")
+    assert "drop: drop is: ['quiet']" in found
+    assert not any("drop is: quiet" in what for what in found)
+
+
 def test_a_change_knows_its_line(tmp_path: Path) -> None:
     rulebook, gathered = gathered_from(tmp_path, CHAPTER, VOCABULARY)
     lines = CHAPTER.split("\n")

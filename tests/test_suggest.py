@@ -108,6 +108,30 @@ def test_a_sample_is_one_line_whatever_it_holds(tmp_path: Path) -> None:
         assert yaml.safe_load(line)[0] == dict(item.sample)
 
 
+def test_what_was_really_printed_comes_before_what_is_made_up(tmp_path: Path) -> None:
+    printed = """\
+  - id: never-minded
+    row: 11
+    modes: [53]
+    when: {exit: 7, stderr: '^never mind$'}
+    why: A row whose sample prints what the first row must not see.
+    match:
+      - {exit_code: 7, command: tool, stderr: "tool: it is late\\nnever mind\\nbye"}
+    no_match: [{exit_code: 0, command: tool}]
+"""
+    root = rules_folder(tmp_path / "rules", {"11-rate-limit": CHAPTER + printed})
+    rulebook, gathered = gathered_from(root, corpus_folder(tmp_path / "c", SOUND_CASES))
+    mine = [m for m in mutate(rulebook, gathered).survivors if m.target == "many-parts"]
+    found = next(
+        item
+        for item in suggest(rulebook, gathered, mine)
+        if any("never mind" in mutant.what for mutant in item.notices)
+    )
+    # The own sample, with the one line of the other that the condition finds.
+    assert found.sample["stderr"] == "slow down, friend\nnever mind"
+    assert found.sample["command"] == "tool"
+
+
 @pytest.mark.parametrize(
     "pattern",
     [

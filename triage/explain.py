@@ -89,7 +89,21 @@ def _failed(node: Sequence[Any], signals: Signals, table: Table) -> str:
         return f"exit status {status}, not {_listed([_status(item) for item in node[1]], 'or')}"
     if node[0] == "command" and signals.capture.command is None:
         return "no command was noted"
+    if node[0] == "is":
+        part = _first_failing(table.matcher.predicates[node[1]], signals, table)
+        # A status or an exclusion says more than the name it goes by; a list of signs says less.
+        if part[0] in ("exit", "not"):
+            return _failed(part, signals, table)
     return f"no {describe(node, table)}"
+
+
+def _first_failing(node: Sequence[Any], signals: Signals, table: Table) -> Sequence[Any]:
+    """The first part of nested conditions and predicates that does not hold, else the whole."""
+    parts = node[1] if node[0] == "all" else [node]
+    part = next((item for item in parts if not table.matcher.holds(item, signals, [])), node)
+    if part[0] == "is":
+        return _first_failing(table.matcher.predicates[part[1]], signals, table)
+    return part
 
 
 def _present(node: Sequence[Any], signals: Signals, table: Table) -> str:

@@ -11,18 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from triage.engine import signals_for
 from triage.errors import CaptureError
-from triage.finds import Found
-from triage.logic import normal, statuses
+from triage.logic import statuses
 from triage.mutants import Mutant
+from triage.printed_lines import PrintedLines
 from triage.rulebook import RowSource, Rulebook
 from triage.samples import sample_capture
 from triage.signals import Signals
-from triage.sketch import NEAR_JSON, Sketch, merged, sample_of, sketches
+from triage.sketch import NEAR_JSON, merged, sample_of, sketches
 from triage.table import Table
 from triage.witness import Gathered
 
@@ -32,8 +31,6 @@ _MOST_CANDIDATES = 900
 _LONGEST_TEXT = 1500
 _STATUSES = (0, 1, 2, 3, 7, 126, 127, 124, 130, 137, 139, 255, None)
 _CASES_PER_ROW = 6
-_LINES_PER_CONDITION = 3
-_LONGEST_LINES = 200
 # A program that no rule knows by name.
 _NOBODY = "frobctl"
 
@@ -64,7 +61,7 @@ def suggest(
         if not mutant.target.startswith("vocabulary:"):
             by_row.setdefault(mutant.target, []).append(mutant)
     numbers = {row.id: number for number, row in enumerate(rulebook.rows)}
-    printed = _Printed(gathered)
+    printed = PrintedLines(gathered)
     for row_id, mutants in by_row.items():
         number = numbers[row_id]
         search = _Search(rulebook.rows[number], number, gathered, rulebook, printed)
@@ -90,7 +87,12 @@ class _Search:
     """Candidates for one row, and which of them notices which change."""
 
     def __init__(
-        self, row: RowSource, number: int, gathered: Gathered, rulebook: Rulebook, printed: _Printed
+        self,
+        row: RowSource,
+        number: int,
+        gathered: Gathered,
+        rulebook: Rulebook,
+        printed: PrintedLines,
     ) -> None:
         self.printed = printed
         self.row = row
@@ -224,38 +226,6 @@ class _Search:
         data = [{key: value for key, value in item.items() if key != "duration_s"} for item in data]
         short = [item for item in data if len(json.dumps(item)) < _LONGEST_TEXT]
         return sorted(short, key=lambda item: len(json.dumps(item)))[:_CASES_PER_ROW]
-
-
-class _Printed:
-    """Lines that witnesses really printed and that a condition finds, the shortest ones."""
-
-    def __init__(self, gathered: Gathered) -> None:
-        self.matcher = gathered.table.matcher
-        self.signals = sorted(
-            (witness.signals for witness in gathered.witnesses),
-            key=lambda signals: signals.stdout.size + signals.stderr.size,
-        )
-        self.known: dict[str, list[Sketch]] = {}
-
-    def __call__(self, node: Sequence[Any]) -> list[Sketch]:
-        """Return sketches that hold one such line each, none for what leaves no evidence."""
-        key = normal(node)
-        if key not in self.known:
-            self.known[key] = list(islice(self._sketches(node), _LINES_PER_CONDITION))
-        return self.known[key]
-
-    def _sketches(self, node: Sequence[Any]) -> Iterator[Sketch]:
-        for signals in self.signals:
-            found: list[Found] = []
-            if signals.merged or not self.matcher.holds(node, signals, found):
-                continue
-            for stream, start, end, kind in found[:1]:
-                text = stream.text
-                if kind >= 0 and text[start:end].strip():
-                    after = text.find("\n", max(end - 1, start))
-                    line = text[text.rfind("\n", 0, start) + 1 : after if after >= 0 else None]
-                    if len(line) <= _LONGEST_LINES:
-                        yield {stream.name: line}
 
 
 def _with(base: Mapping[str, Any], sketch: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -222,6 +222,23 @@ def test_a_run_keeps_and_reports_no_secret(cli: Callable[..., str], tmp_path: Pa
         assert leaks(path.read_text("utf-8")) == []
 
 
+def test_our_own_messages_quote_no_secret(cli: Callable[..., str], tmp_path: Path) -> None:
+    for words in (
+        ("run", "--", f"nosuch --password={CORE}"),
+        ("run", "--json", "--", f"nosuch --password={CORE}"),
+        ("run", "--cwd", f"/no/password={CORE}", "--", "true"),
+        ("classify", "--exit", f"password={CORE}"),
+        ("classify", "--json", f"/no/password={CORE}"),
+        ("classify", "--exit", "1", "--audit", f"/no/db_token={CORE}/x"),
+        ("probe", f"http://bob:{CORE}@127.0.0.1:1/x"),
+        ("audit", f"/no/password={CORE}"),
+        ("show", f"password={CORE}"),
+    ):
+        shown = cli(*words)
+        assert shown
+        assert leaks(shown) == []
+
+
 def test_a_new_case_has_no_secret(cli: Callable[..., str], tmp_path: Path) -> None:
     for number, capture in enumerate(captures()):
         if capture.get("id"):

@@ -98,7 +98,11 @@ def start_once(
     try:
         child = start(launch)
     except CommandStartError as error:
-        message = f"triage: {error.where}: {error.what}\n".encode("utf-8", "surrogateescape")
+        from triage.redact import mask
+
+        # Our own words, not the command's: it may be a whole line in the place of a name.
+        said = f"triage: {mask(error.where)}: {error.what}\n"
+        message = said.encode("utf-8", "surrogateescape")
         sinks[1].offer(message)
         return Started(
             capture=Capture(exit_code=error.status, stderr=message, duration_s=0.0, **known),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from triage.audit_log import LINE_BYTES, append_line, encode_line
-from triage.redact import mask_data
+from triage.redact import mask, mask_data
 
 if TYPE_CHECKING:
     from triage.agents.model import AgentVerdict
@@ -105,7 +105,7 @@ def record(
     problem = append_line(path, line)
     if problem is None:
         return Recorded(event)
-    warning = f"audit: {event} not recorded in {path!r}: {problem}"
+    warning = mask(f"audit: {event} not recorded in {path!r}: {problem}")
     return Recorded(event, warning)
 
 

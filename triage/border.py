@@ -82,15 +82,15 @@ def envelope(
 
 def error_envelope(error: TriageError, code: str, *, retryable: bool = False) -> dict[str, Any]:
     """Return the envelope of one of our own errors."""
-    issues = [str(issue) for issue in getattr(error, "issues", ())]
+    issues = [mask(str(issue)) for issue in getattr(error, "issues", ())]
     return {
         "ok": False,
         "data": None,
         "error": {
             "code": code,
             "message": mask(str(error)),
-            "where": error.where,
-            "suggestion": error.remedy or None,
+            "where": mask(error.where),
+            "suggestion": mask(error.remedy) or None,
             "retryable": retryable,
             **({"issues": issues} if len(issues) > 1 else {}),
         },

@@ -69,7 +69,7 @@ def outcome_data(outcome: Outcome, *, raw: bool = False) -> dict[str, Any]:
         "verdict": _verdict(outcome.verdict, raw),
         "exit_status": outcome.exit_status,
         "interrupted": outcome.interrupted,
-        "effect": {"effect": outcome.effect, "why": outcome.effect_why},
+        "effect": {"effect": outcome.effect, "why": _masked(outcome.effect_why, raw)},
         "done": outcome.done,
         "attempts": [
             {
@@ -81,7 +81,7 @@ def outcome_data(outcome: Outcome, *, raw: bool = False) -> dict[str, Any]:
                 "exit_status": attempt.exit_status,
                 "last_byte_s": dict(attempt.last_byte_s),
                 "survivors": list(attempt.survivors),
-                "warnings": list(attempt.capture.warnings),
+                "warnings": [_masked(text, raw) for text in attempt.capture.warnings],
                 "capture": capture_data(attempt.capture, raw=raw),
                 "verdict": _verdict(attempt.verdict, raw),
             }

@@ -117,7 +117,12 @@ def told(error: TriageError, json_option: bool) -> int:
 
 def bug(error: Exception) -> int:
     """Say that triage itself broke; returns the exit status."""
-    sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {error}\n")
+    from contextlib import suppress
+
+    said = "its message could not be masked"
+    with suppress(Exception):  # what is broken may be the masking
+        said = printable(mask(str(error)))
+    sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {said}\n")
     return ExitStatus.FAILED
 
 

@@ -1,8 +1,8 @@
 """Extraction in numbers: each figure a ratio within one run, at growing sizes, medians.
 
-Run ``python benchmarks/extraction.py`` (some minutes), or import `run` for the rows. Nothing
-is saved. Three tables: clean JSON against `json.loads`; mixed text against the seed's reference;
-hostile families against themselves at a quarter of the size.
+Run ``python benchmarks/extraction.py`` (some minutes), or import `run` for the rows. Three tables:
+clean JSON against `json.loads`; mixed text against the seed's reference; hostile families against
+themselves at a quarter of the size.
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-_ROOT = Path(__file__).resolve().parent.parent
-for _place in (_ROOT, _ROOT / "tests"):
-    if str(_place) not in sys.path:
-        sys.path.insert(0, str(_place))
+from measure import ROOT, Row, figure, main_of
 
-from hostile_texts import FAMILIES  # noqa: E402
-from reference_extractor import reference_envelope  # noqa: E402
+if str(ROOT / "tests") not in sys.path:
+    sys.path.insert(0, str(ROOT / "tests"))
 
-from triage.envelope import ends_mid_structure, extract  # noqa: E402
+from hostile_texts import FAMILIES
+from reference_extractor import reference_envelope
 
-__all__ = ["main", "run"]
+from triage.envelope import ends_mid_structure, extract
+
+__all__ = ["run"]
 
 _MEGABYTE = 1_000_000
 _CLEAN_LIMIT = 1.15
@@ -92,25 +91,7 @@ _MIXED: dict[str, tuple[Callable[[int], str], Callable[[str], object], float]] =
 }
 
 
-def _row(
-    table: str, name: str, size: int, seconds: float, baseline: float, limit: float, over: bool
-) -> dict[str, Any]:
-    ratio = seconds / baseline if over else baseline / seconds
-    return {
-        "table": table,
-        "name": name,
-        "size": size,
-        "seconds": seconds,
-        "baseline_seconds": baseline,
-        "ratio": ratio,
-        "limit": limit,
-        "ok": ratio <= limit if over else ratio >= limit,
-    }
-
-
-def clean(
-    sizes: tuple[int, ...] = (_MEGABYTE // 4, _MEGABYTE, 4 * _MEGABYTE),
-) -> list[dict[str, Any]]:
+def clean(sizes: tuple[int, ...], runs: int) -> list[Row]:
     """Time of `extract` over time of `json.loads`, on text that is JSON as a whole."""
     rows = []
     for name, build in _CLEAN.items():
@@ -119,15 +100,16 @@ def clean(
             # Both calls in turn, so that what disturbs one disturbs the other.
             pairs = [
                 (_seconds(lambda: json.loads(text)), _seconds(lambda: _everything(text)))  # noqa: B023
-                for _ in range(15)
+                for _ in range(runs)
             ]
             baseline = median(pair[0] for pair in pairs)
             seconds = median(pair[1] for pair in pairs)
-            rows.append(_row("clean", name, len(text), seconds, baseline, _CLEAN_LIMIT, over=True))
+            rows.append(figure("clean JSON: extract / json.loads", name, seconds, baseline,
+                               _CLEAN_LIMIT, size=len(text)))  # fmt: skip
     return rows
 
 
-def mixed(sizes: tuple[int, ...] = (_MEGABYTE // 4, _MEGABYTE)) -> list[dict[str, Any]]:
+def mixed(sizes: tuple[int, ...]) -> list[Row]:
     """Time of the reference over time of `extract`, on logs and line-by-line JSON."""
     rows = []
     for name, (build, ask, limit) in _MIXED.items():
@@ -141,55 +123,45 @@ def mixed(sizes: tuple[int, ...] = (_MEGABYTE // 4, _MEGABYTE)) -> list[dict[str
                 for _ in range(repeats)
             )
             wanted = limit if size >= _MEGABYTE else 1.0
-            rows.append(_row("mixed", name, len(text), seconds, baseline, wanted, over=False))
+            rows.append(figure("mixed text: the seed's reference / extract", name, baseline,
+                               seconds, wanted, size=len(text), at_least=True))  # fmt: skip
     return rows
 
 
-def hostile(size: int = _MEGABYTE) -> list[dict[str, Any]]:
+def hostile(size: int, runs: int) -> list[Row]:
     """Time at four times `size` over time at `size`, for both questions asked of a text."""
     rows = []
-    for question, ask in (("extract", _everything), ("ends mid-structure", ends_mid_structure)):
-        for name, build in FAMILIES.items():
+    questions = {"extract": _everything, "ends_mid_structure": ends_mid_structure}
+    for question, ask in questions.items():
+        families = {**FAMILIES, **({"[ only, 20 MB": _twenty} if question == "extract" else {})}
+        for name, build in families.items():
             small, large = build(size), build(4 * size)
             pairs = [
                 (_seconds(lambda: ask(small)), _seconds(lambda: ask(large)))  # noqa: B023
-                for _ in range(3)
+                for _ in range(runs)
             ]
             baseline = median(pair[0] for pair in pairs)
             seconds = median(pair[1] for pair in pairs)
-            rows.append(
-                _row(question, name, len(large), seconds, baseline, _SLOPE_LIMIT, over=True)
-            )
+            rows.append(figure(f"hostile text: {question} at four times the size / at it", name,
+                               seconds, baseline, _SLOPE_LIMIT, size=len(large)))  # fmt: skip
     return rows
 
 
-def run() -> list[dict[str, Any]]:
-    """Return all rows: table, name, size, seconds, baseline_seconds, ratio, limit, ok."""
-    return clean() + mixed() + hostile()
+def _twenty(size: int) -> str:
+    """Twenty megabytes of openers where the others are four."""
+    return "[" * (5 * size)
 
 
-def main() -> int:
-    """Print the tables; the status is 1 where a figure misses its limit."""
-    titles = {
-        "clean": "clean JSON: extract / json.loads, at most",
-        "mixed": "mixed text: reference / extract, at least",
-        "extract": "hostile text: extract at 4 MB / at 1 MB, at most",
-        "ends mid-structure": "hostile text: ends_mid_structure at 4 MB / at 1 MB, at most",
-    }
-    missed = 0
-    shown = ""
-    for row in run():
-        if row["table"] != shown:
-            shown = row["table"]
-            print(f"\n{titles[shown]}")
-        missed += not row["ok"]
-        print(
-            f"  {row['name']:34} {row['size']:>9,} chars {row['seconds'] * 1000:10.2f} ms"
-            f" {row['ratio']:9.2f}  (limit {row['limit']:g})" + ("" if row["ok"] else "  MISSED")
-        )
-    print(f"\n{missed} missed")
-    return 1 if missed else 0
+def run(*, quick: bool = False) -> list[Row]:
+    """Return the rows of all three tables."""
+    size = _MEGABYTE // 4 if quick else _MEGABYTE
+    sizes = (_MEGABYTE,) if quick else (_MEGABYTE // 4, _MEGABYTE, 4 * _MEGABYTE)
+    return [
+        *clean(sizes, 7 if quick else 15),
+        *mixed((_MEGABYTE,) if quick else (_MEGABYTE // 4, _MEGABYTE)),
+        *hostile(size, 1 if quick else 3),
+    ]
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main_of(run))

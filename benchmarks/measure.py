@@ -6,6 +6,8 @@ the other. Absolute times are kept beside it for the reader; nothing is judged b
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["ROOT", "Row", "cpu_and_memory", "figure", "in_turn", "show"]
+__all__ = ["ROOT", "Row", "cpu_and_memory", "figure", "in_turn", "main_of", "printed", "show"]
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
@@ -24,6 +26,10 @@ if str(ROOT) not in sys.path:
 
 # table, name, size, measured, baseline, unit, ratio, limit (None: only printed), ok.
 Row = dict[str, Any]
+
+
+# What a figure is measured in -> how it is shown.
+_UNITS = {"s": (1000.0, "ms"), "bytes": (1 / (1 << 20), "MiB"), "rows": (1.0, "rows")}
 
 
 def figure(
@@ -89,9 +95,7 @@ def cpu_and_memory(
 def show(row: Row) -> str:
     """Return a row as one line of the printed table."""
     size = f"{row['size']:>13,}" if row["size"] else " " * 13
-    scale, unit = (1000.0, "ms") if row["unit"] == "s" else (1 / (1 << 20), "MiB")
-    if row["unit"] == "share":
-        scale, unit = 100.0, "% "
+    scale, unit = _UNITS[row["unit"]]
     limit = ""
     if row["limit"] is not None:
         sign = "≥" if row["at_least"] else "≤"
@@ -100,3 +104,29 @@ def show(row: Row) -> str:
         f"  {row['name']:46}{size} {row['measured'] * scale:11.2f} {unit:3}"
         f" /{row['baseline'] * scale:11.2f} {unit:3} = {row['ratio']:8.2f}{limit}"
     )
+
+
+def printed(rows: Sequence[Row]) -> str:
+    """Return all rows as printed, each table under its name, and how many miss their limit."""
+    lines: list[str] = []
+    table = None
+    for row in rows:
+        if row["table"] != table:
+            table = row["table"]
+            lines += ["", str(table)]
+        lines.append(show(row))
+    missed = sum(not row["ok"] for row in rows)
+    return "\n".join([*lines, "", f"{missed} of {len(rows)} missed"])
+
+
+def main_of(run: Callable[..., Sequence[Row]]) -> int:
+    """Be the command line of one benchmark; the status is 1 where a figure misses its limit."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer runs")
+    parser.add_argument("--json", metavar="FILE", help="save all rows there")
+    asked = parser.parse_args()
+    rows = run(quick=asked.quick)
+    if asked.json:
+        Path(asked.json).write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    print(printed(rows))
+    return int(not all(row["ok"] for row in rows))

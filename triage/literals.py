@@ -29,7 +29,11 @@ _SET_MEMORY = 64 << 20
 def lowered_text(text: str) -> str:
     """Return `text` as literals are looked for in it."""
     # Asked before lowering: the Kelvin sign lowers to an ASCII k.
-    return text.lower() if text.isascii() else text.lower() + BEYOND_ASCII
+    if text.isascii():
+        return text.lower()
+    # In pieces: lowering needs four bytes for each character it is at.
+    pieces = [text[at : at + _CHUNK].lower() for at in range(0, len(text), _CHUNK)]
+    return "".join([*pieces, BEYOND_ASCII])
 
 
 def grams_of(clauses: Mapping[int, Sequence[Sequence[str]]]) -> dict[str, Any]:

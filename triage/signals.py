@@ -26,6 +26,8 @@ __all__ = ["HEAD_BYTES", "TAIL_BYTES", "Signals"]
 HEAD_BYTES = 4 << 20
 TAIL_BYTES = 4 << 20
 
+# The step of the extraction that takes the whole text.
+_WHOLE = 2
 _BIG_ENOUGH_TO_REST = 0.98  # a duration this near the limit was ended by the limit
 
 
@@ -160,6 +162,10 @@ class Signals:
     def mid_structure(self) -> bool:
         from triage.envelope import ends_mid_structure
 
+        raw = self.stdout.raw
+        if ("[" in raw or "{" in raw) and self.extraction.step == _WHOLE:
+            # It ends where its value ends; to look once more would be to decode it once more.
+            return False
         return ends_mid_structure(self.stdout.raw)
 
     @cached_property

@@ -222,6 +222,24 @@ def test_a_run_keeps_and_reports_no_secret(cli: Callable[..., str], tmp_path: Pa
         assert leaks(path.read_text("utf-8")) == []
 
 
+def test_a_judged_agent_run_shows_no_secret(cli: Callable[..., str], tmp_path: Path) -> None:
+    for text, _ in CASES:
+        if "EOF" in text:
+            continue
+        said = {"type": "text", "text": text}
+        call = {"type": "tool_use", "name": "Bash", "input": {"command": text}}
+        events = [
+            {"type": "system", "subtype": "init", "session_id": "x"},
+            {"type": "assistant", "message": {"content": [said, call]}},
+            {"type": "result", "subtype": "error_during_execution", "is_error": True,
+             "result": text, "errors": [text]},
+        ]  # fmt: skip
+        stream = "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in events)
+        for words in (("agent", "-"), ("agent", "-", "--json")):
+            assert leaks(cli(*words, stdin=stream)) == []
+    assert leaks((tmp_path / "audit.jsonl").read_text("utf-8")) == []
+
+
 def test_our_own_messages_quote_no_secret(cli: Callable[..., str], tmp_path: Path) -> None:
     for words in (
         ("run", "--", f"nosuch --password={CORE}"),

@@ -96,8 +96,9 @@ class _Stage:
         if self.tag and word.text == self.tag:
             self.document = self.words[self._tagged :]
         self.words.append(word)
-        if not self.program and word.text[-1:] == ":":
-            self._told = True  # `error: …` may go on with a sentence
+        if word.text[-1:] == ":" and self.program not in _WRITERS | commands.names:
+            # What goes on behind `error:` may be a command, or a sentence about one.
+            self.program, self._told = "", True
         elif not self.program and not re.fullmatch(_BEFORE, word.text):
             self.program = program_of(word.text)
             self.call.sure = self.program in commands.names and not self._told

@@ -14,6 +14,9 @@ from triage.model import Capture
 
 __all__ = ["VERDICTS", "agent_block", "conclude", "derive", "error_capture"]
 
+_LONGEST_SAID = 160
+_LONGEST_MASKED = 8192
+
 VERDICTS: tuple[RunVerdict, ...] = ("ok", "agent_no_output", "agent_error", "nonzero_exit")
 
 
@@ -126,10 +129,16 @@ def _why(
     }.get(verdict, verdict)
     if reason is not None and reason not in said:
         said = f"{said}: {reason}"
-    first = run.error_text.split("\n", 1)[0].strip() if verdict == "agent_error" else ""
+    text = run.error_text if verdict == "agent_error" else ""
+    if "\n" in text or len(text) > _LONGEST_SAID:
+        from triage.redact import mask
+
+        # What loses its lines or its end must lose its secrets first.
+        text = mask(text[:_LONGEST_MASKED])
+    first = text.split("\n", 1)[0].strip()
     # A CLI that names no error but its subtype has said nothing new.
     if first and first not in (reason, subtype):
-        said = f"{said}: {bounded(' '.join(first.split()), 160)}"
+        said = f"{said}: {bounded(' '.join(first.split()), _LONGEST_SAID)}"
     return said
 
 

@@ -53,7 +53,9 @@ class Label:
     def checked(self) -> Label:
         """Return the label; raises `UsageError` for what no case may hold."""
         if not _CHAPTER.fullmatch(self.chapter):
-            raise UsageError("--chapter", f"{self.chapter!r} is no chapter", "write 11-rate-limit")
+            what = f"{self.chapter!r} is no chapter"
+            remedy = "write one as `triage rules` has them, such as 11-rate-limit"
+            raise UsageError("--chapter", what, remedy)
         if not ID.fullmatch(self.case_id):
             raise UsageError("--id", f"{self.case_id!r} is no id", "write words-joined-by-dashes")
         if not self.why.strip():

@@ -19,7 +19,7 @@ __all__ = ["new"]
 
 def new(
     chapter: Annotated[
-        str, typer.Option("--chapter", metavar="NN-NAME", help="Where it belongs: 11-rate-limit.")
+        str, typer.Option("--chapter", metavar="NN-NAME", help="Where it goes, e.g. 11-rate-limit.")
     ],
     why: Annotated[
         str, typer.Option("--why", metavar="TEXT", help="Which observable decides, in a sentence.")

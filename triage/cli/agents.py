@@ -35,7 +35,7 @@ def agent(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="F", help="Whose: claude-code, codex … (default: seen)."),
+        typer.Option("--format", metavar="F", help="Whose stream: codex … (default: detected)."),
     ] = None,
     exit: opt.ExitOption = None,
     stderr: opt.StderrOption = None,

@@ -40,7 +40,7 @@ LAYERS: dict[str, str] = {
     "agent streams": "agents agents.*",
     "effects": "script_effects effect_forms effects",
     "signals": "signals",
-    "conditions": "value_tests fact_words command_words match index prefilter",
+    "conditions": "value_tests complaints fact_words command_words match index prefilter",
     "what to do": "modes waits policy call render bundle placeholders action_kinds actions",
     "table": "conditions rule_sources compile table cache",
     "verdict": "evidence engine explain judge listing samples border intake",

@@ -648,6 +648,11 @@ def test_a_list_of_words_is_a_command_too(when: Make) -> None:
         ({"effect": "read_only"}, {"effect": "read_only"}, {"effect": "mutating"}),
         ({"effect": {"present": False}}, {}, {"effect": "mutating"}),
         ({"attempt": {"min": 2}}, {"attempt": 3}, {"attempt": 1}),
+        (
+            {"stage_complains": True},
+            {"command": "zstd -d a.zst | wc -c", "stderr": "zstd: a.zst: unsupported format\n"},
+            {"command": "zstd -d a.zst | wc -c", "stderr": "zstd: a.zst: warning: old format\n"},
+        ),
         ({"hidden_status": {"min": 2}}, {"pipestatus": (2, 0)}, {"pipestatus": (141, 0)}),
         ({"hidden_status": {"min": 1}}, {"pipestatus": (0, 1, 0)}, {"pipestatus": (0, 2)}),
         (

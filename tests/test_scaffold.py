@@ -195,7 +195,7 @@ def test_the_last_run_is_kept_for_its_user_alone(
         assert capture_from_mapping(recall()) == raw
     path = Path(last_run_file() or "")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with open(path, "rb+") as spooled:
+    with path.open("rb+") as spooled:
         spooled.seek(2)
         assert remember(Capture(exit_code=4, stderr=spooled))
         assert spooled.tell() == 2

@@ -119,6 +119,10 @@ def _observed_fact(s: Signals, name: str) -> Any:
         return s.stdout.undecodable or s.stderr.undecodable
     if name == "escapes":
         return s.stdout.had_escapes
+    if name == "stage_complains":
+        from triage.complaints import stage_complains
+
+        return stage_complains(s.line, s.owners, s.stderr.text, s.stdout.text)
     if name == "hidden_status":
         return _hidden_status(capture.pipestatus)
     value = getattr(capture, name)

@@ -78,9 +78,9 @@ def window_of(name: str, text: str) -> tuple[int, int]:
     if name == "head":
         return 0, _head_end(text, size)
     if name == "first_line":
-        start = size - len(text.lstrip())
-        end = text.find("\n", start)
-        return start, size if end < 0 else end
+        word = size - len(text.lstrip())
+        end = text.find("\n", word)
+        return text.rfind("\n", 0, word) + 1, size if end < 0 else end
     end = len(text.rstrip())
     if name == "last_line":
         return text.rfind("\n", 0, end) + 1, end

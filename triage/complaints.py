@@ -1,0 +1,54 @@
+"""What a stage of a line says of itself while another stage owns the status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triage.command import CommandLine, Stage
+
+__all__ = ["stage_complains"]
+
+# A line longer than this is no message, and so many messages say what the first ones say.
+_LINE_CHARS = 400
+_LINES = 200
+# What programs tell under their own name although nothing failed.
+_HARMLESS = re.compile(
+    r"\b(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w+|remov(?:ing|ed) leading|nothing to|"
+    r"entering directory|leaving directory|up to date|skipp(?:ing|ed)|ignor(?:ing|ed)|using|done|"
+    r"finished|complete[d]?|ok|success\w*|start(?:ing|ed)|load(?:ing|ed)|writ(?:ing|ten)|"
+    r"read(?:ing)?|listening|creat(?:ing|ed)|updat(?:ing|ed)|install(?:ing|ed)|will|compressed|"
+    r"trailing garbage|version|usage|kept|replaced|retry(?:ing)?|summary|total)\b",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def stage_complains(
+    line: CommandLine | None, owners: Sequence[Stage], stderr: str, stdout: str
+) -> bool:
+    """Whether a stage whose status is hidden prints a message under its own name.
+
+    The message stands on stderr as ``program: words``; on stdout it counts where the line sends
+    stderr there (``2>&1``) and the stage that owns the status only passes on what it reads.
+    """
+    if line is None or not line.parsed:
+        return False
+    own = {stage.program for stage in owners}
+    hidden = {stage.program for stage in line.stages} - own
+    texts = [stderr, stdout] if "2>&1" in line.text or "|&" in line.text else [stderr]
+    return any(_speaks(hidden, text) for text in texts)
+
+
+def _speaks(programs: set[str], text: str) -> bool:
+    for said in text.split("\n", _LINES)[:_LINES]:
+        name, colon, words = said[:_LINE_CHARS].partition(": ")
+        if (
+            colon
+            and name.rpartition("/")[2] in programs
+            and words.strip()
+            and _HARMLESS.search(words) is None
+        ):
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -80,19 +81,10 @@ def test_rows_that_are_varied_keep_their_shape() -> None:
     }
 
 
-def test_one_command_runs_all_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    import extraction
-    import matching
-    import memory
-    import process
-    import run
+def test_every_part_is_a_script_of_its_own() -> None:
+    from run import PARTS
 
-    for part in (process, matching, extraction, memory):
-        name = part.__name__
-        monkeypatch.setattr(part, "run", lambda *, quick, name=name: [{"table": name}] * quick)
-    assert [row["table"] for row in run.run(quick=True)] == [
-        "process",
-        "matching",
-        "extraction",
-        "memory",
-    ]
+    for part in PARTS:
+        words = [sys.executable, str(BENCHMARKS / f"{part}.py"), "--help"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert "--quick" in done.stdout and "--json" in done.stdout

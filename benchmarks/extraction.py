@@ -107,8 +107,9 @@ def clean(sizes: tuple[int, ...], runs: int) -> list[Row]:
             ]
             baseline = median(pair[0] for pair in pairs)
             seconds = median(pair[1] for pair in pairs)
-            rows.append(figure("clean JSON: extract / json.loads", name, seconds, baseline,
-                               _CLEAN_LIMIT if size == _MEGABYTE else None, size=len(text)))  # fmt: skip
+            limit = _CLEAN_LIMIT if size == _MEGABYTE else None
+            title = "clean JSON: extract / json.loads"
+            rows.append(figure(title, name, seconds, baseline, limit, size=len(text)))
     return rows
 
 

@@ -125,6 +125,19 @@ def test_exit_statuses_in_every_spelling(cli: Cli, given: str, row_: int | None)
     assert row_ is None or data["row"] == row_
 
 
+def test_stdin_is_one_stream_only(cli: Cli) -> None:
+    got = cli("classify", "--exit", "1", "--stdout", "-", "--stderr", "-", stdin=b"x")
+    assert got.status == 2
+    assert got.err.startswith("triage: --stderr: stdin is read twice; name a file")
+
+
+@pytest.mark.parametrize("number", ["²", "１", "9" * 5000, "00"])
+def test_what_only_looks_like_a_number_is_not_found(cli: Cli, number: str) -> None:
+    for verb in ("show", "rules"):
+        got = cli(verb, number)
+        assert (got.status, "bug" in got.err) == (5, False)
+
+
 def test_stdin_may_be_one_of_the_streams(cli: Cli) -> None:
     words = ("classify", "--exit", "1", "--command", "git pull", "--json")
     text = "fatal: could not resolve host: example.invalid\n"

@@ -58,6 +58,16 @@ def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     return load
 
 
+def test_each_missing_key_is_named_once(fault: Load, tmp_path: Path) -> None:
+    overlay = tmp_path / "own"
+    overlay.mkdir()
+    (overlay / "policy.yaml").write_text("about: x\n", encoding="utf-8")
+    issues = [str(issue) for issue in fault(overlays=[str(overlay)]).issues]
+    missing = [issue for issue in issues if "is missing" in issue]
+    assert len(missing) > 2
+    assert len(set(missing)) == len(missing)
+
+
 def test_the_chapter_without_a_fault_loads(tmp_path: Path) -> None:
     table = load_table(write_rules(tmp_path / "rules", {"10-test": CHAPTER}), cache=False)
     assert [item.id for item in table] == ["first", "second"]

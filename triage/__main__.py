@@ -14,11 +14,29 @@ def main() -> int:
     # What a process of some milliseconds loads stays loaded: to look for garbage in it, now and
     # once more at the end, would cost a sixth of it.
     gc.disable()
+    if None in (sys.stdin, sys.stdout, sys.stderr) or not _takes_all_text():
+        from triage.cli.std_streams import make_usable
+
+        make_usable()
     try:
         return _main()
+    except OSError as error:
+        from triage.cli.output import unwritable
+
+        status = unwritable(error)
+        if status is None:
+            raise
+        return status
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _takes_all_text() -> bool:
+    return all(
+        (stream.encoding or "utf-8").lower().startswith("utf")
+        for stream in (sys.stdout, sys.stderr)
+    )
 
 
 def _main() -> int:

@@ -91,7 +91,7 @@ def start_once(
         "stdin": kind_of_stdin(launch),
         "pty": pty,
         "shell": None if options.shell_line is None else options.shell,
-        "cwd": os.path.abspath(launch.cwd or "."),  # noqa: PTH100 - pathlib costs start-up time
+        "cwd": _folder(launch.cwd),
         "effect": effect,
         "attempt": number,
     }
@@ -157,6 +157,14 @@ def _status(seen: Observed) -> int:
     if seen.exit_code is None:
         return 255
     return 128 - seen.exit_code if seen.exit_code < 0 else seen.exit_code & 0xFF
+
+
+def _folder(cwd: str | None) -> str | None:
+    try:
+        return os.path.abspath(cwd or ".")  # noqa: PTH100 - pathlib costs start-up time
+    except OSError:
+        # The folder we stand in was removed; what needs none runs all the same.
+        return None
 
 
 def _now() -> str:

@@ -170,8 +170,10 @@ def _faults(error: Any) -> Iterator[_Fault]:
         yield _Fault(_short(best.message), (*steps, best.instance), at_key=True)
         return
     if best.validator == "required":
+        # One error a key, and only its message says which.
         missing = [key for key in best.validator_value if key not in best.instance]
-        yield _Fault(f"key `{missing[0]}` is missing", steps, "add it")
+        key = next((key for key in missing if best.message.startswith(repr(key))), missing[0])
+        yield _Fault(f"key `{key}` is missing", steps, "add it")
         return
     if best.validator == "minLength":
         wanted = f"write {best.validator_value} characters or more"

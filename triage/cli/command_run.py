@@ -284,12 +284,17 @@ def _tell(outcome: Outcome, line: bool) -> None:
     """The verdict, on stderr: stdout is the command's."""
     from triage.border import line_of, masked_verdict
     from triage.cli.output import notice
+    from triage.cli.std_streams import silence, write_error
 
     data = masked_verdict(outcome.verdict)
     notice(f"effect {outcome.effect}: {outcome.effect_why}")
     if line:
-        sys.stderr.write(line_of(data) + "\n")
+        write_error(line_of(data) + "\n")
         return
     from triage.cli.card import print_card
 
-    print_card(data, stream=sys.stderr)
+    try:
+        print_card(data, stream=sys.stderr)
+    except OSError:
+        # The command has run: its status counts, whoever listens.
+        silence(sys.stderr)

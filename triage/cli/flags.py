@@ -64,6 +64,11 @@ def flag_capture(options: Mapping[str, Any]) -> Capture | None:
         raise UsageError(
             "--exit", "a capture needs its exit status", "give --exit N, or --exit null"
         )
+    from_stdin = [key for key in ("stdout", "stderr", "merged") if fields.get(key) == "-"]
+    if len(from_stdin) > 1:
+        raise UsageError(
+            f"--{from_stdin[1]}", "stdin is read twice", "name a file for one of the streams"
+        )
     streams: dict[str, Any] = {
         key: _stream(f"--{key}", fields[key])
         for key in ("stdout", "stderr", "merged")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from triage.cache import load_table
+from triage.cli.std_streams import write_error
 from triage.errors import CaptureError, UsageError
 from triage.model import Capture
 from triage.overlays import find_overlays
@@ -69,4 +70,4 @@ def record_audit(path: str, verdict: Any, command: Any, exit_code: int | None) -
 
     done = record_verdict(path, verdict, command=command, exit_code=exit_code)
     if done.warning:
-        sys.stderr.write(f"triage: {done.warning}\n")
+        write_error(f"triage: {done.warning}\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from triage.border import dump, error_envelope, masked_verdict
 from triage.cache import load_table
 from triage.cli.status import ExitStatus, read_status
+from triage.cli.std_streams import write_error
 from triage.engine import classify
 from triage.errors import CaptureError, RuleError
 from triage.intake import captures_of
@@ -32,7 +33,7 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
         table = load_table(overlays=find_overlays())
     except RuleError as error:
         _write(out, dump(error_envelope(error, "RULES_INVALID")))
-        err.write(f"triage: {error}\n")
+        write_error(f"triage: {error}\n", err)
         return ExitStatus.RULES
     patterns_from(lambda: table.section("secrets"))
     audit = os.environ.get("TRIAGE_AUDIT")
@@ -44,7 +45,7 @@ def serve(source: BinaryIO, out: BinaryIO, err: TextIO) -> int:
                 gc.enable()
             if isinstance(item, CaptureError):
                 _write(out, dump(error_envelope(item, "CAPTURE_INVALID")))
-                err.write(f"triage: {item}\n")
+                write_error(f"triage: {item}\n", err)
                 bad += 1
             else:
                 good += 1
@@ -64,7 +65,7 @@ def _record(path: str, verdict: Verdict, capture: Capture, err: TextIO) -> None:
 
     done = record_verdict(path, verdict, command=capture.command, exit_code=capture.exit_code)
     if done.warning:
-        err.write(f"triage: {done.warning}\n")
+        write_error(f"triage: {done.warning}\n", err)
 
 
 def _write(out: BinaryIO, text: str) -> None:

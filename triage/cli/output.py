@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TextIO
 
 from triage.border import dump, envelope, error_envelope
 from triage.cli.status import ExitStatus
+from triage.cli.std_streams import silence, stdout_fault, write_error
 from triage.errors import (
     CaptureError,
     CommandStartError,
@@ -31,6 +32,7 @@ __all__ = [
     "say",
     "say_json",
     "told",
+    "unwritable",
 ]
 
 _CODES: list[tuple[type[TriageError], str, ExitStatus]] = [
@@ -84,7 +86,7 @@ def say_json(
 
 def notice(text: str) -> None:
     """Write one line for people to stderr."""
-    sys.stderr.write(f"triage: {printable(mask(text))}\n")
+    write_error(f"triage: {printable(mask(text))}\n")
 
 
 def finish(status: int) -> NoReturn:
@@ -96,9 +98,17 @@ def finish(status: int) -> NoReturn:
 
 def reader_gone() -> int:
     """Nothing more can be said: the reader of stdout went away; returns the exit status, 0."""
-    # The interpreter flushes at exit, and must not flush into a broken pipe.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    silence(sys.stdout)
     return ExitStatus.OK
+
+
+def unwritable(error: OSError) -> int | None:
+    """Say that stdout takes nothing; returns the exit status, None where `error` is another."""
+    fault = stdout_fault(error)
+    if fault is None:
+        return None
+    write_error(f"triage: stdout: can't be written: {fault}; make room, or name another place\n")
+    return ExitStatus.FAILED
 
 
 def told(error: TriageError, json_option: bool) -> int:
@@ -119,10 +129,14 @@ def bug(error: Exception) -> int:
     """Say that triage itself broke; returns the exit status."""
     from contextlib import suppress
 
+    if isinstance(error, OSError):
+        status = unwritable(error)
+        if status is not None:
+            return status
     said = "its message could not be masked"
     with suppress(Exception):  # what is broken may be the masking
         said = printable(mask(str(error)))
-    sys.stderr.write(f"triage: a bug in triage itself: {type(error).__name__}: {said}\n")
+    write_error(f"triage: a bug in triage itself: {type(error).__name__}: {said}\n")
     return ExitStatus.FAILED
 
 

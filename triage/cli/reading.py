@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -139,13 +140,14 @@ def _rules(row: str | None, seed: bool, schema: bool, folder: str | None, json: 
                 say(f"{item['number']:>2}  {item['signal']}\n    {modes}\n    {item['action']}")
         return ExitStatus.OK
     listed = table_rows(table)
+    by_number = row is not None and re.fullmatch(r"[0-9]{1,2}", row) is not None
     if row is not None:
-        listed = [r for r in listed if r["id"] == row or (row.isdigit() and r["row"] == int(row))]
+        listed = [r for r in listed if r["id"] == row or (by_number and r["row"] == int(row))]
         if not listed:
             raise NotFoundError("ROW", f"no row {row!r}", "see `triage rules` for the ids")
     if machine_wanted(json):
         say_json(listed)
-    elif row is not None and not row.isdigit():
+    elif row is not None and not by_number:
         say(row_source(listed[0]["place"], listed[0]["id"]))
     else:
         for r in listed:
@@ -170,7 +172,7 @@ def _show(mode: str, json: bool) -> int:
     from triage.cache import builtin_rules
 
     number = mode.removeprefix("§")
-    if not number.isdigit() or not 1 <= int(number) <= 77:
+    if not re.fullmatch("[0-9]{1,9}", number) or not 1 <= int(number) <= 77:
         raise NotFoundError("MODE", f"{mode!r} is no failure mode", "write a number from 1 to 77")
     folder = os.path.join(builtin_rules(), "modes")
     name = next(n for n in sorted(os.listdir(folder)) if n.startswith(f"{int(number):02}-"))

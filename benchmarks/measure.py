@@ -19,7 +19,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["ROOT", "Row", "cpu_and_memory", "figure", "in_turn", "main_of", "printed", "show"]
+__all__ = [
+    "ROOT",
+    "Row",
+    "cpu_and_memory",
+    "figure",
+    "in_turn",
+    "main_of",
+    "markdown",
+    "printed",
+    "show",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
@@ -122,14 +132,38 @@ def printed(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, "", f"{missed} of {len(rows)} missed"])
 
 
+def markdown(rows: Sequence[Row]) -> str:
+    """Return one line for each table and limit: how many figures, and the one nearest to it."""
+    groups: dict[tuple[str, float | None], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["table"], row["limit"]), []).append(row)
+    lines = ["| Ratio | Figures | Wanted | Worst | |", "|---|--:|--:|--:|---|"]
+    for (table, limit), some in groups.items():
+        if limit is None:
+            continue
+        at_least = some[0]["at_least"]
+        worst = min(some, key=lambda row: row["ratio"] if at_least else -row["ratio"])
+        missed = sum(not row["ok"] for row in some)
+        cells = [
+            table,
+            str(len(some)),
+            f"{'≥' if at_least else '≤'} {limit:g}",
+            f"{worst['ratio']:.2f}",
+            worst["name"].strip() + (f" ({missed} missed)" if missed else ""),
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
 def main_of(run: Callable[..., Sequence[Row]]) -> int:
     """Be the command line of one benchmark; the status is 1 where a figure misses its limit."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer runs")
     parser.add_argument("--json", metavar="FILE", help="save all rows there")
+    parser.add_argument("--markdown", action="store_true", help="print what README shows")
     asked = parser.parse_args()
     rows = run(quick=asked.quick)
     if asked.json:
         Path(asked.json).write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
-    print(printed(rows))
+    print(markdown(rows) if asked.markdown else printed(rows))
     return int(not all(row["ok"] for row in rows))

@@ -47,6 +47,22 @@ def test_the_printed_table_names_what_is_missed() -> None:
     assert "5.00 MiB" in seen and "≤" not in seen
 
 
+def test_the_page_shows_the_worst_of_each_table() -> None:
+    from measure import figure, markdown
+
+    rows = [
+        figure("speed", "good", 2.0, 1.0, 3.0),
+        figure("speed", "bad", 4.0, 1.0, 3.0),
+        figure("speed", "elsewhere", 9.0, 1.0, None),
+        figure("gain", "a lot", 90.0, 1.0, 20.0, at_least=True),
+        figure("gain", "enough", 30.0, 1.0, 20.0, at_least=True),
+    ]
+    assert markdown(rows).splitlines()[2:] == [
+        "| speed | 2 | ≤ 3 | 4.00 | bad (1 missed) |",
+        "| gain | 2 | ≥ 20 | 30.00 | enough |",
+    ]
+
+
 def test_turns_are_taken_and_the_median_counts() -> None:
     from measure import in_turn
 

@@ -80,3 +80,12 @@ def test_a_first_short_text_is_looked_up_like_any_other(table: Table, parts: lis
     fresh, asked = GramIndex(table.section("hot")), GramIndex(table.section("hot"))
     asked.find("x")
     assert fresh.find(text) == asked.find(text)
+
+
+@given(size=st.integers(1, 9), at=st.integers(0, 30))
+def test_what_lies_across_two_pieces_is_found(size: int, at: int) -> None:
+    clauses = {1: [["needle"]], 2: [["hay"], ["needle"]], 3: [["other"]]}
+    text = "x" * at + "needle" + "y" * 9 + "hay"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("triage.literals._SCANNED", size)
+        assert LiteralSet(re2, clauses).find(text) == {1, 2}

@@ -23,6 +23,7 @@ _CHUNK = 64 << 10
 # Of the first text, where it is this short, the runs are found in the filed ones as they stand,
 # which takes some microseconds each; a mapping of all of them takes a millisecond.
 _FEW = 120
+_SCANNED = 1 << 20
 _SET_MEMORY = 64 << 20
 
 
@@ -115,7 +116,7 @@ class GramIndex:
 class LiteralSet:
     """Clauses of literals, all looked for in one pass; needs google-re2."""
 
-    __slots__ = ("_bare", "_clauses", "_first", "_sentinel", "_set")
+    __slots__ = ("_bare", "_clauses", "_first", "_sentinel", "_set", "_shared")
 
     def __init__(self, re2: Any, clauses: Mapping[int, Sequence[Sequence[str]]]) -> None:
         """Raises `re2.error` where RE2 refuses the set."""
@@ -135,6 +136,7 @@ class LiteralSet:
             self._clauses[number] = known[1:]
             for literal in known[0]:
                 self._first.setdefault(literal, []).append(number)
+        self._shared = max(map(len, numbers), default=0)
         options = re2.Options()
         options.log_errors = False
         options.never_capture = True
@@ -152,15 +154,17 @@ class LiteralSet:
 
     def find(self, lowered: str) -> set[int] | None:
         """Return the numbers whose every clause has an alternative in the text; None: no answer."""
-        hits = self._set.Match(_encoded(lowered))
-        if not hits:
-            return None
-        there = set(hits)
-        if self._sentinel not in there:
-            return None
+        there: set[int] = set()
+        # In pieces that share what a literal may be long: encoded is a copy of the text.
+        for start in range(0, max(len(lowered), 1), _SCANNED):
+            piece = _encoded(lowered[start : start + _SCANNED + self._shared])
+            hits = self._set.Match(piece)
+            if not hits or self._sentinel not in hits:
+                return None
+            there.update(hits)
         found = set(self._bare)
         first, clauses = self._first, self._clauses
-        for hit in hits:
+        for hit in there:
             for number in first.get(hit, ()):
                 if number not in found and not any(map(there.isdisjoint, clauses[number])):
                     found.add(number)

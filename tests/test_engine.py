@@ -233,6 +233,11 @@ def test_same_capture_same_verdict(table: Table) -> None:
     assert classify(capture, table).to_dict() == classify(capture, table).to_dict()
 
 
+def test_what_leaves_is_json_for_every_reader() -> None:
+    assert dump({"a": [float("nan"), float("inf")], "b": 1.5}) == '{"a":[null,null],"b":1.5}'
+    assert json.loads(dump({"payload": 10**6000, "row": 1}))["payload"] is None
+
+
 @pytest.mark.parametrize("merged", ["Exit code 1\n", b"Exit code 1\n", "\n[exit code: 1]\n"])
 def test_the_line_of_a_harness_is_no_word_of_the_command(merged: str | bytes) -> None:
     verdict = classify(Capture(exit_code=None, merged=merged, command="grep -n panic main.go"))

@@ -255,6 +255,19 @@ def test_outside_a_checkout_case_and_row_are_the_projects_own(
     assert "rows           100.0 %" in capsys.readouterr().out
 
 
+def test_a_row_that_the_table_has_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("capture.json").write_text('{"exit_code": 6, "command": "frob go"}', "utf-8")
+    assert run_app([
+        "new", "--from", "capture.json", "--chapter", "16-prose-exit", "--row-id", "unclassified",
+        "--why", "frob has nothing to say about its pool",
+    ]) == 2  # fmt: skip
+    assert "there is a row `unclassified`" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["capture.json"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

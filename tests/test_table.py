@@ -246,3 +246,11 @@ def test_one_folder_is_found_once(places: Path, monkeypatch: pytest.MonkeyPatch)
     shared.mkdir(parents=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(places / "nowhere"))
     assert find_overlays() == (str(shared),)
+
+
+def test_rules_without_a_policy_of_their_own_go_by_ours(tmp_path: Path) -> None:
+    folder = write_rules(tmp_path / "rules", {"16-prose-exit": [row("all", {"exit": "nonzero"})]})
+    (folder / "policy.yaml").unlink()
+    (folder / "bundle.yaml").unlink()
+    verdict = classify(Capture(exit_code=1, command="ls"), load_table(folder, cache=False))
+    assert verdict.rule == "all"

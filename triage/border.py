@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,18 +45,35 @@ def masked_evidence(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def dump(data: Any, *, pretty: bool = False) -> str:
-    """Return JSON text that any stream can take: lone surrogates become U+FFFD."""
+    """Return JSON text that any stream can take: lone surrogates become U+FFFD, NaN null."""
     try:
-        text = json.dumps(
-            data,
-            ensure_ascii=False,
-            indent=2 if pretty else None,
-            separators=None if pretty else (",", ":"),
-        )
+        try:
+            text = _json(data, pretty)
+        except ValueError:
+            text = _json(_finite(data), pretty)
     except (RecursionError, ValueError):
         # Only a payload can be that deep (or hold a number that long); the rest is ours.
-        return dump(_without_payload(data), pretty=pretty)
+        text = _json(_without_payload(data), pretty)
     return printable(text)
+
+
+def _json(data: Any, pretty: bool) -> str:
+    return json.dumps(
+        data,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=2 if pretty else None,
+        separators=None if pretty else (",", ":"),
+    )
+
+
+def _finite(data: Any) -> Any:
+    # Python reads NaN and Infinity, which no other reader of JSON has to.
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def _without_payload(data: Any) -> Any:

@@ -252,7 +252,7 @@ def compile_rules(root: Path, files: Sequence[RuleFile]) -> dict[str, Any]:
         "hot": _hot(compiler, predicates),
         "modes": to_data(modes),
         "effects": sources.merged("effects"),
-        "policy": {"bundle": sources.merged("bundle"), "policy": sources.merged("policy")},
+        "policy": {kind: _merged_or_ours(sources, kind) for kind in ("bundle", "policy")},
         "secrets": _secrets(sources),
         "agents": {file.path.stem: source.data for file, source in sources.of("agents")},
         "cold": compiler.cold,
@@ -289,15 +289,25 @@ def _hot(compiler: _Compiler, predicates: list[Any]) -> dict[str, Any]:
     }
 
 
+def _merged_or_ours(sources: RuleSources, kind: str) -> Any:
+    # No folder of rules can do without these two, and few have a word to say about them.
+    return sources.merged(kind) or _ours(kind)
+
+
+def _ours(kind: str) -> Any:
+    from triage.rules_folder import builtin_rules
+
+    path = Path(builtin_rules()) / f"{kind}.yaml"
+    return load_yaml(str(path), path.read_text("utf-8")).data
+
+
 def _secrets(sources: RuleSources) -> Any:
     """What is masked: an overlay adds to ours, and no folder of rules can do without ours."""
     from triage.redact import export_patterns
-    from triage.rules_folder import builtin_rules
 
     files = [source.data for file, source in sources.of("secrets")]
     if not any(file.layer == 0 for file, _ in sources.of("secrets")):
-        ours = Path(builtin_rules()) / "secrets.yaml"
-        files.insert(0, load_yaml(str(ours), ours.read_text("utf-8")).data)
+        files.insert(0, _ours("secrets"))
     merged: dict[str, list[Any]] = {}
     for data in files:
         for key in ("tokens", "places", "commands"):

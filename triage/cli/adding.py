@@ -85,6 +85,8 @@ def _new(source: str, last_run: bool, wanted: dict[str, Any], json: bool) -> Non
         "case": str(free_path(here, label.chapter, label.case_id)),
         "row": None,
     }
+    if skeleton and any(row.id == wanted["row_id"] for row in opt.table_for(wanted["rules"])):
+        raise UsageError("--row-id", f"there is a row `{wanted['row_id']}`", "give another id")
     # The row first: it may be refused, and then there is no case without it.
     if skeleton:
         path, own = writable_chapter(wanted["rules"], label.chapter)

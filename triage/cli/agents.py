@@ -12,6 +12,7 @@ from triage.border import masked_verdict
 from triage.cli import options as opt
 from triage.cli.output import finish, guarded, machine_wanted, say_json
 from triage.cli.status import AGENT_STATUS, ExitStatus
+from triage.cli.std_streams import write_error
 from triage.engine import classify
 from triage.errors import UsageError
 from triage.model import Capture, Verdict
@@ -125,7 +126,7 @@ def _agent(
         say_json(data)
     else:
         _card(data)
-    sys.stderr.write(printable(mask(line)) + "\n")
+    write_error(printable(mask(line)) + "\n")
     if audit:
         _record(audit, judged, verdict, capture)
     return int(ExitStatus.OK if exit_zero else status)
@@ -160,7 +161,7 @@ def _record(audit: str, judged: AgentVerdict, verdict: Verdict, capture: Capture
         exit_code=capture.exit_code,
     )
     if done.warning:
-        sys.stderr.write(f"triage: {done.warning}\n")
+        write_error(f"triage: {done.warning}\n")
 
 
 def _captured(source: str, exit: str | None, stderr: str | None, timed_out: bool) -> Capture:

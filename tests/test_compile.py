@@ -105,6 +105,7 @@ def test_the_chapter_without_a_fault_loads(tmp_path: Path) -> None:
         # conditions
         ("      exit: 1", "      exits: 1", "6:7", "unknown key `exits`", "agent, all, any, command"),
         ("      exit: 1", "      exit: 1.5", "6:13", "1.5 is no", "chapter.schema.json"),
+        ("[2, sigkill]", "[2, '9-1']", "15:18", "`9-1` holds nothing", "write 1-9"),
         ("[2, sigkill]", "[2, sigkil]", "15:18", "`sigkil` is no exit status", "a range such as 129-143"),
         ("stderr: '^boom'", "stderr: 5", "7:15", "5 is no object or array or string", "schema.json"),
         ("stderr: '^boom'", "stderr: {pattern: x, set: y}", "7:15", "several forms at once", "keep one"),

@@ -285,3 +285,10 @@ def test_the_verb_refuses_what_it_cannot_write(
     assert run_app([*arguments, "--corpus", str(tmp_path), *words]) == 2
     assert told in capsys.readouterr().err
     assert not list(tmp_path.glob("*/*.yaml"))
+
+
+@pytest.mark.parametrize("said", ["a\0b \ud800 c\n", "gr\udcf6 c\n"])
+def test_a_stream_that_is_no_text_is_kept_as_bytes(said: str) -> None:
+    label = Label(case_id="q", chapter="16-prose-exit", tool="x", why="it says nothing readable")
+    case = case_of(Capture(exit_code=2, command="x", stderr=said), label)
+    assert isinstance(case["capture"]["stderr"], bytes)

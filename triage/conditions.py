@@ -80,6 +80,8 @@ class Expander:
             if isinstance(item, str):
                 low, dash, high = item.partition("-")
                 if dash and low.isdigit() and high.isdigit():
+                    if int(low) > int(high):
+                        report(path, f"`{item}` holds nothing", f"write {high}-{low}")
                     items.append([int(low), int(high)])
                     continue
                 if item not in self.exit_classes:

@@ -127,14 +127,17 @@ def _stream(key: str, source: Any) -> str | bytes:
     if len(source) > _LONGEST_STREAM:
         what = f"{len(source)} characters are more than a case holds"
         raise UsageError(key, what, "capture a smaller call that fails the same way")
-    if isinstance(source, str):
-        return _anonymous(source)
-    text = _anonymous(source.decode("utf-8", "surrogateescape"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogateescape")
-    return text
+    if isinstance(source, bytes):
+        source = source.decode("utf-8", "surrogateescape")
+    text = _anonymous(source)
+    for errors in ("strict", "surrogateescape"):
+        try:
+            data = text.encode("utf-8", errors)
+        except UnicodeEncodeError:
+            continue
+        return text if errors == "strict" else data
+    # No bytes stand for a lone surrogate; these come nearest and are no text either.
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _anonymous(text: str) -> str:

@@ -18,6 +18,7 @@ from triage.cli.figures import (
     print_report,
 )
 from triage.cli.output import say
+from triage.errors import UsageError
 from triage.mutate import MutationReport, mutate
 from triage.rulebook import Rulebook, load_rulebook
 from triage.sample_writer import flow_line, write_samples
@@ -38,6 +39,9 @@ class TestRun:
         self.overlays = overlays
         self.paths = paths
         self.wanted = wanted
+        save = wanted["save"]
+        if save is not None and not Path(save).absolute().parent.is_dir():
+            raise UsageError("--save", f"no folder {str(Path(save).parent)!r}", "make it first")
 
     @cached_property
     def table(self) -> Table:

@@ -126,7 +126,7 @@ def mixed(sizes: tuple[int, ...]) -> list[Row]:
                 _seconds(lambda: reference_envelope(text))  # noqa: B023
                 for _ in range(repeats)
             )
-            wanted = limit if size >= _MEGABYTE else 1.0
+            wanted = limit if size >= _MEGABYTE else None
             rows.append(figure("mixed text: the seed's reference / extract", name, baseline,
                                seconds, wanted, size=len(text), at_least=True))  # fmt: skip
     return rows

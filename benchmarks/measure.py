@@ -148,7 +148,7 @@ def markdown(rows: Sequence[Row]) -> str:
             table,
             str(len(some)),
             f"{'≥' if at_least else '≤'} {limit:g}",
-            f"{worst['ratio']:.2f}",
+            f"{worst['ratio']:.3g}",
             worst["name"].strip() + (f" ({missed} missed)" if missed else ""),
         ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

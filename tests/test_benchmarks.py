@@ -58,8 +58,8 @@ def test_the_page_shows_the_worst_of_each_table() -> None:
         figure("gain", "enough", 30.0, 1.0, 20.0, at_least=True),
     ]
     assert markdown(rows).splitlines()[2:] == [
-        "| speed | 2 | ≤ 3 | 4.00 | bad (1 missed) |",
-        "| gain | 2 | ≥ 20 | 30.00 | enough |",
+        "| speed | 2 | ≤ 3 | 4 | bad (1 missed) |",
+        "| gain | 2 | ≥ 20 | 30 | enough |",
     ]
 
 

@@ -38,7 +38,7 @@ def refresh(root: Path, *, write: bool) -> tuple[list[Stale], list[str]]:
     saved = root / RESULTS
     results: Any = read_results(saved) if saved.is_file() else None
     if results is not None and results.get("rules") != rules_digest(table):
-        again = f"triage test --no-command --leave-tool-out --save {RESULTS}"
+        again = f"triage test --no-command --leave-tool-out --mutate --save {RESULTS}"
         warnings.append(f"{RESULTS} was saved with other rules: run `{again}`")
     texts: dict[str, Callable[[], str]] = {
         "table": lambda: table_block(table),

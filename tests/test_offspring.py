@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from programs.census import alive_with
@@ -75,12 +76,13 @@ def test_somebody_elses_processes_are_never_among_them() -> None:
     other.wait()
 
 
-def test_a_child_that_was_seen_once_is_not_lost_when_its_parents_die() -> None:
+def test_a_child_that_was_seen_once_is_not_lost_when_its_parents_die(tmp_path: Path) -> None:
     token = str(time.time_ns())
     # No mark in its environment, a session of its own, and deaf to TERM.
-    stubborn = f"trap '' TERM; while :; do sleep 1; done # {token}"
+    deaf = tmp_path / "deaf"
+    stubborn = f"trap '' TERM; : >{deaf}; while :; do sleep 1; done # {token}"
     child, offspring = started(f'env -i setsid sh -c "{stubborn}" & exec sleep 601', new_mark())
-    until(lambda: len(alive_with(token)) == 1)
+    until(deaf.exists)
     until(lambda: has(offspring, child, token))
     offspring.send(signal.SIGTERM)
     until(child.exited)

@@ -161,13 +161,13 @@ class Offspring:
             newest = _newest()
             struck = False
             for process in _processes(range(max(newest - _NEWBORN, 1), newest + 1)):
-                if process.pid != own and (
+                if process.pid == own or process.pid in self._strangers:
+                    continue
+                if (
                     process.parent in self._known
                     or (self._adopts and process.parent == own)
                     or self._is_marked(process.pid)
                 ):
-                    if process.pid in self._strangers:
-                        continue
                     self._known[process.pid] = process.born
                     _send(process.pid, signal.SIGKILL)
                     struck = True

@@ -178,13 +178,7 @@ class _Search:
         bases = self._bases()
         yield from bases
         additions = [line for part in _inside_not(node, self.table) for line in self.printed(part)]
-        for base in bases:
-            for addition in additions:
-                yield from _with(base, addition)
-        codes = [*_STATUSES, *_named_statuses(node)]
-        for base in bases:
-            yield from ({**base, "exit_code": code} for code in codes)
-            yield from _fewer(base)
+        yield from _varied(bases, additions, node)
         if swap and self.number:
             above = self.rulebook.rows[self.number - 1].data["match"]
             for base in self.row.data["match"]:
@@ -199,13 +193,7 @@ class _Search:
         yield from bases
         absent = _inside_not(node, self.table)
         additions = [sketch for part in absent for sketch in sketches(part, self.table.matcher)[:4]]
-        for base in bases:
-            for addition in additions:
-                yield from _with(base, addition)
-        codes = [*_STATUSES, *_named_statuses(node)]
-        for base in bases:
-            yield from ({**base, "exit_code": code} for code in codes)
-            yield from _fewer(base)
+        yield from _varied(bases, additions, node)
         for base in bases[:4]:
             for sketch in made:
                 yield from _with(base, sketch)
@@ -235,6 +223,19 @@ def _with(base: Mapping[str, Any], sketch: Mapping[str, Any]) -> Iterator[dict[s
     both = merged(own, sketch)
     if both is not None:
         yield sample_of({"exit_code": base["exit_code"], "command": base.get("command"), **both})
+
+
+def _varied(
+    bases: Sequence[Mapping[str, Any]], additions: Sequence[Mapping[str, Any]], node: Sequence[Any]
+) -> Iterator[dict[str, Any]]:
+    """Each base with each addition, then with other statuses, then with less."""
+    for base in bases:
+        for addition in additions:
+            yield from _with(base, addition)
+    codes = [*_STATUSES, *_named_statuses(node)]
+    for base in bases:
+        yield from ({**base, "exit_code": code} for code in codes)
+        yield from _fewer(base)
 
 
 def _fewer(base: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ended_by_limit", "status_in", "without_status"]
+__all__ = ["ended_by_limit", "status_and_rest", "status_in"]
 
 _FIRST = re.compile(r"\A\s*(?:Error: )?Exit code:? (-?\d{1,10})\s*(?:\n|\Z)")
 _LAST = re.compile(
@@ -43,19 +43,15 @@ def status_in(text: str) -> tuple[int | None, str]:
     return status, text[:start] + text[end:]
 
 
-def without_status(merged: str | bytes) -> str | bytes:
-    """Return `merged` with the harness's own line blanked, so that every position stays."""
-    if isinstance(merged, bytes):
-        return _blanked(merged.decode("latin-1")).encode("latin-1")
-    return _blanked(merged)
-
-
-def _blanked(text: str) -> str:
-    _, start, end = _status_line(text)
+def status_and_rest(merged: str | bytes) -> tuple[int | None, str | bytes]:
+    """Return the status in `merged`, and `merged` with that line blanked: every position stays."""
+    text = merged.decode("latin-1") if isinstance(merged, bytes) else merged
+    status, start, end = _status_line(text)
     if start == end:
-        return text
+        return status, merged
     line = "".join(char if char == "\n" else " " for char in text[start:end])
-    return text[:start] + line + text[end:]
+    blanked = text[:start] + line + text[end:]
+    return status, blanked.encode("latin-1") if isinstance(merged, bytes) else blanked
 
 
 def _status_line(text: str) -> tuple[int | None, int, int]:

@@ -46,7 +46,8 @@ class Signals:
     @cached_property
     def stdout(self) -> StreamText:
         if self.capture.merged is not None:
-            return self._read("merged", self._merged_of_command)
+            harness = self._harness
+            return self._read("merged", harness[1] if harness else self.capture.merged)
         return self._read("stdout", self.capture.stdout)
 
     @cached_property
@@ -91,22 +92,22 @@ class Signals:
         """The exit status: the observer's, or the one a harness wrote into the merged text."""
         code = self.capture.exit_code
         if code is None and self.merged:
+            if self._harness is not None:
+                return self._harness[0]
             from triage.harness_text import status_in
 
-            merged = self.capture.merged
-            text = merged.decode("latin-1") if isinstance(merged, bytes) else merged
-            code = status_in(text if isinstance(text, str) else self.stdout.text)[0]
+            code = status_in(self.stdout.text)[0]
         return code
 
-    @property
-    def _merged_of_command(self) -> StreamSource | None:
+    @cached_property
+    def _harness(self) -> tuple[int | None, StreamSource] | None:
+        """The status a harness wrote into merged text, and that text without it; None for files."""
         merged = self.capture.merged
-        if self.capture.exit_code is None and isinstance(merged, (str, bytes)):
-            from triage.harness_text import without_status
+        if self.capture.exit_code is not None or not isinstance(merged, (str, bytes)):
+            return None
+        from triage.harness_text import status_and_rest
 
-            # Its line about the status is the harness's word, not the command's.
-            return without_status(merged)
-        return merged
+        return status_and_rest(merged)
 
     @cached_property
     def exit(self) -> ExitMeaning:

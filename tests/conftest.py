@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import settings
 
 from triage.cache import load_table
 from triage.table import Table
+
+if hasattr(signal, "SIGHUP"):
+    # Under nohup it comes ignored, and every child of a test would ignore it too.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROOT = Path(__file__).parent.parent
 

@@ -79,6 +79,14 @@ def rules_folder(
     return folder
 
 
+def overlay_folder(folder: Path, chapters: Mapping[str, str]) -> Path:
+    """Write an overlay's chapters."""
+    (folder / "table").mkdir(parents=True)
+    for name, text in chapters.items():
+        (folder / "table" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
 def one_row(row_id: str, when: str, **others: str) -> str:
     """A chapter of one row, for planting a defect; `others` replace its other keys."""
     keys = {

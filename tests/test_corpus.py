@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sound_rules import SOUND_CASES, case_text, corpus_folder, one_row, rules_folder
+from sound_rules import (
+    SOUND_CASES,
+    case_text,
+    corpus_folder,
+    one_row,
+    overlay_folder,
+    rules_folder,
+)
 
 from triage.bless import pins, write_pins
 from triage.cache import load_table
 from triage.cases import Case, load_cases, only
+from triage.cli import testing
 from triage.cli.app import run_app
 from triage.corpus import (
     below_thresholds,
@@ -341,3 +349,24 @@ def test_a_sample_that_fails_fails_the_verb(
     rules = str(rules_folder(tmp_path / "rules", {"11-rate-limit": row}))
     assert run_app(["test", str(corpus_folder(tmp_path / "c", SOUND_CASES)), "--rules", rules]) == 1
     assert "match of planted is won by unexplained" in capsys.readouterr().out
+
+
+def test_our_cases_of_a_row_that_is_disabled_are_left_out(tmp_path: Path) -> None:
+    rules = rules_folder(tmp_path / "rules")
+    pinned = SOUND_CASES["04-command-not-found/jqq"].replace(
+        "  row: 4", "  rule: not-found\n  row: 4"
+    )
+    cases = {**SOUND_CASES, "04-command-not-found/jqq": pinned}
+    ours = corpus_folder(tmp_path / "corpus", cases)
+    theirs = corpus_folder(tmp_path / "project" / "corpus", cases)
+    overlay = overlay_folder(tmp_path / "project" / "rules", {"04-0-own": "disable: [not-found]\n"})
+    wanted = dict.fromkeys(
+        ("select", "baseline", "save", "bless", "yes", "mutate", "suggest", "no_command",
+         "leave_tool_out")
+    )  # fmt: skip
+    data = testing.TestRun(rules, [overlay], [ours], wanted).data()
+    assert (data["failed"], data["figures"]["cases"]) == (False, 3)
+    assert data["disabled"] == {"rows": ["not-found"], "cases_left_out": ["jqq"]}
+    # A label of the project's own is its own word on what should happen.
+    data = testing.TestRun(rules, [overlay], [theirs], wanted).data()
+    assert (data["failed"], data["unpinned"]) == (True, ["jqq"])

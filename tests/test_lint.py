@@ -12,6 +12,7 @@ from sound_rules import (
     case_text,
     corpus_folder,
     one_row,
+    overlay_folder,
     rules_folder,
 )
 
@@ -19,6 +20,8 @@ from triage.finding import CODES, Finding
 from triage.lint import counts, lint_table
 from triage.lint_regex import regex_faults
 
+# What is found only where a corpus is to have a case for each row.
+CASES_OF = ("no-case", "unneeded")
 MATCH = "[{exit_code: 1, command: tool, stderr: 'planted symptom 7'}]"
 
 
@@ -179,6 +182,51 @@ def test_an_overlay_may_take_our_sample_but_not_lose_its_own(tmp_path: Path) -> 
     wrong = row.replace("command: jqq}]", "command: jq}]")
     (overlay / "table" / "03-ours.yaml").write_text(wrong, encoding="utf-8")
     assert "sample" in codes(lint_table(root, (overlay,)))
+
+
+# A row that only `not-found` above it keeps from its no_match sample.
+NEIGHBOUR = one_row(
+    "neighbour", "{exit: 127}", row="4", modes="[20]", match="[{exit_code: 127, command: jqq}]",
+    no_match="[{exit_code: 127, command: jqq, stderr: 'bash: jqq: command not found'}]",
+)  # fmt: skip
+
+
+def test_a_disabled_row_fails_no_sample_of_its_neighbours(tmp_path: Path) -> None:
+    root = rules_folder(tmp_path / "rules", {"05-neighbour": NEIGHBOUR})
+    assert codes(lint_table(root)) == set()
+    overlay = overlay_folder(tmp_path / "o" / "rules", {"00-own": "disable: [not-found]\n"})
+    findings = lint_table(root, (overlay,))
+    assert codes(findings) == set()
+    assert [f.rule for f in findings if f.code == "disabled"] == ["not-found"]
+    # A sample that fails for another reason still does.
+    wrong = NEIGHBOUR.replace("match: [{exit_code: 127", "match: [{exit_code: 126")
+    (root / "table" / "05-neighbour.yaml").write_text(wrong, encoding="utf-8")
+    assert codes(lint_table(root, (overlay,))) == {"sample"}
+
+
+def test_what_an_overlay_takes_over_is_not_shadowed(tmp_path: Path) -> None:
+    root = rules_folder(tmp_path / "rules")
+    same = one_row(
+        "own", "{exit: 127, stderr: 'command not found$'}", row="4", modes="[20]",
+        match="[{exit_code: 127, command: jqq, stderr: 'bash: jqq: command not found'}]",
+    )  # fmt: skip
+    overlay = overlay_folder(tmp_path / "overlay", {"00-own": same})
+    assert codes(lint_table(root, (overlay,))) == set()
+
+
+def test_a_corpus_is_asked_for_the_rows_beside_it_alone(tmp_path: Path) -> None:
+    root = rules_folder(tmp_path / "rules")
+    own = one_row(
+        "own", "{exit: 3, stderr: 'planted symptom'}",
+        match="[{exit_code: 3, command: tool, stderr: 'planted symptom 7'}]",
+    )  # fmt: skip
+    overlay = overlay_folder(tmp_path / "project" / "rules", {"11-own": own})
+    stranger = case_text("odd", 16, "{exit_code: 5, command: odd}", tool="odd")
+    corpus = corpus_folder(tmp_path / "project" / "corpus", {"16-prose-exit/odd": stranger})
+    bare = [f.rule for f in lint_table(root, (overlay,), corpus) if f.code in CASES_OF]
+    assert set(bare) == {"own"}
+    ours = corpus_folder(tmp_path / "corpus", SOUND_CASES)
+    assert not [f for f in lint_table(root, (overlay,), ours) if f.code in CASES_OF]
 
 
 def test_a_row_behind_a_later_overlap_is_a_note(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_named_predicates_are_changed_too(tmp_path: Path) -> None:
 def test_unneeded_names_what_can_be_dropped(tmp_path: Path) -> None:
     rulebook, gathered = gathered_from(tmp_path, CHAPTER, VOCABULARY)
     expected = told(mutate(rulebook, gathered, ("drop", "branch", "status", "test")).survivors)
-    assert told(unneeded(rulebook, gathered)) == expected
+    assert told(unneeded(rulebook, gathered, {row.id for row in rulebook.rows})) == expected
 
 
 def swaps(report: MutationReport) -> tuple[list[str], list[str]]:

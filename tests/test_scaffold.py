@@ -179,6 +179,17 @@ def test_a_row_is_put_before_the_chapters_last_and_nothing_else_changes(tmp_path
         add_row(tmp_path / "17-none.yaml", skeleton)
 
 
+@pytest.mark.parametrize("none", ["", "rows: []\n", "rows: []  # none yet"])
+def test_a_chapter_that_only_disables_gets_its_first_row(none: str, tmp_path: Path) -> None:
+    path = tmp_path / "16-0-own.yaml"
+    path.write_text("disable: [unexplained]\n" + none, encoding="utf-8")
+    skeleton = row_skeleton("frob-says-no", case_of(DENIED, label()), "16-prose-exit")
+    line = add_row(path, skeleton)
+    changed = path.read_text("utf-8")
+    assert changed == f"disable: [unexplained]\nrows:\n{skeleton}"
+    assert changed.split("\n")[line - 1] == "  - id: frob-says-no"
+
+
 def test_the_last_run_is_kept_for_its_user_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +264,15 @@ def test_outside_a_checkout_case_and_row_are_the_projects_own(
     assert "rule=pool-drained" in capsys.readouterr().out
     run_app(["test", "-k", "frob-pool"])
     assert "rows           100.0 %" in capsys.readouterr().out
+    # Below the top folder both are found, and another row joins them there.
+    (tmp_path / "deep").mkdir()
+    monkeypatch.chdir(tmp_path / "deep")
+    again = {"capture.json": "../capture.json", "frob-pool": "pool-2", "pool-drained": "pool-two"}
+    assert run_app([again.get(word, word) for word in [*arguments, *row]]) == 0
+    assert not list((tmp_path / "deep").iterdir())
+    capsys.readouterr()
+    run_app(["test", "-k", "frob-pool or pool-2"])
+    assert "cases          2 of 1 tools" in capsys.readouterr().out
 
 
 def test_a_row_that_the_table_has_is_not_written_again(

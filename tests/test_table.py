@@ -12,7 +12,7 @@ from triage.cache import load_table
 from triage.engine import classify
 from triage.errors import RuleError
 from triage.model import Capture
-from triage.overlays import find_overlays
+from triage.overlays import find_overlays, project_folders
 from triage.table import VERSION, Table
 
 FAILED = Capture(exit_code=1, stderr="boom: pear\n", command="tool x")
@@ -213,6 +213,20 @@ def test_the_user_s_overlay_comes_before_the_nearest_project_s(places: Path) -> 
     assert find_overlays() == (str(user), str(outer))
     inner.mkdir(parents=True)
     assert find_overlays() == (str(user), str(inner))
+
+
+def test_a_project_s_corpus_is_found_as_its_rules_are(places: Path) -> None:
+    outer, inner = places / ".triage", places / "project" / ".triage"
+    assert project_folders() == (None, None)
+    (outer / "corpus").mkdir(parents=True)
+    assert project_folders() == (None, str(outer / "corpus"))
+    (outer / "rules").mkdir()
+    assert project_folders() == (str(outer / "rules"), str(outer / "corpus"))
+    # The cases above are about other rules than these.
+    (inner / "rules").mkdir(parents=True)
+    assert project_folders() == (str(inner / "rules"), None)
+    (inner / "corpus").mkdir()
+    assert project_folders() == (str(inner / "rules"), str(inner / "corpus"))
 
 
 def test_without_a_configuration_folder_the_home_s_is_used(

@@ -143,7 +143,7 @@ class _Compiler:
         tables = self.sources.of("table")
         disabled = {row_id for _, s in tables for row_id in s.data.get("disable", ())}
         for file, source in sorted(tables, key=lambda item: (item[0].path.stem, item[0].layer)):
-            for index, row in enumerate(source.data["rows"]):
+            for index, row in enumerate(source.data.get("rows", ())):
                 self.row(disabled, file, source, index, row)
         for _, source in tables:
             for index, row_id in enumerate(source.data.get("disable", ())):
@@ -217,7 +217,7 @@ class _Compiler:
     def actions(self) -> None:
         check = validator(self.sources.root, "action")
         for _, source in self.sources.of("table"):
-            for index, row in enumerate(source.data["rows"]):
+            for index, row in enumerate(source.data.get("rows", ())):
                 path = ("rows", index)
                 blocks: list[tuple[Steps, str, Any]] = [
                     ((*path, key), key, row[key]) for key in ("do", "retry") if key in row

@@ -34,6 +34,7 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "case": ("error", "a corpus case that its schema refuses"),
     "waiver": ("warning", "a waiver that waives nothing"),
     "overlap": ("note", "rows that match the same witnesses, the first of them wins"),
+    "disabled": ("note", "a row that an overlay takes out of the table"),
     "tool-names": ("note", "tools a row knows by name"),
 }
 

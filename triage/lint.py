@@ -6,14 +6,17 @@ Findings are waived in the row they are about: ``waive: {code: reason}``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.cases import Case, load_cases
 from triage.errors import LocatedIssue, RuleError, TriageError
 from triage.finding import CODES, Finding, found
+
+if TYPE_CHECKING:
+    from triage.rulebook import RowSource
 
 __all__ = ["counts", "lint_table"]
 
@@ -29,8 +32,9 @@ def lint_table(
 ) -> list[Finding]:
     """Verify the rules below `root` with their overlays; findings in the order of their places.
 
-    `corpus` is a folder of cases that serve as witnesses beside the rows' samples; `conditions`
-    asks also which conditions none of them needs. A table that can't be loaded has only findings
+    `corpus` is a folder of cases that serve as witnesses beside the rows' samples, and the rows of
+    the rules folder beside it are to have one; `conditions` asks also which conditions of these
+    rows no witness needs. A table that can't be loaded has only findings
     that say why; nothing is raised for what a rule file or a case holds.
     """
     from triage.cache import load_table
@@ -55,18 +59,23 @@ def lint_table(
     except TriageError as error:
         return [_fault("sample", LocatedIssue(error.where, error.what, error.remedy))]
     findings += structure_findings(rulebook, table)
-    findings += witness_findings(
-        rulebook, gathered, corpus=corpus is not None, conditions=conditions
-    )
+    answers = frozenset[int]() if corpus is None else _answered(rulebook.roots, corpus)
+    findings += witness_findings(rulebook, gathered, answers=answers, conditions=conditions)
     uses = list(rulebook.patterns())
     findings += regex_findings(uses)
     findings += word_findings(uses)
-    waivers = {row.id: row.waived for row in rulebook.rows}
-    places = {row.id: row for row in rulebook.rows}
-    skipped = frozenset[str]() if conditions and corpus else frozenset({"unneeded", "no-case"})
-    findings = _waived(findings, waivers)
-    findings += _waivers_without_use(findings, waivers, places, skipped)
+    findings = _waived(findings, {row.id: row.waived for row in rulebook.rows})
+    # Under an overlay that takes over or disables, our rows may have nothing to waive.
+    held = [row for row in rulebook.rows if row.layer or not overlays]
+    findings += _waivers_without_use(findings, held, answers if conditions else ())
     return sorted(findings, key=_place)
+
+
+def _answered(roots: Sequence[Path], corpus: Path) -> frozenset[int]:
+    """The layers a corpus has cases for: the folder's beside it; else all overlays', or ours."""
+    home = corpus.resolve().parent
+    beside = [layer for layer, root in enumerate(roots) if root.resolve().parent == home]
+    return frozenset(beside or range(1, len(roots)) or (0,))
 
 
 def _fault(code: str, issue: LocatedIssue) -> Finding:
@@ -92,20 +101,20 @@ def _waived(findings: Iterable[Finding], waivers: Mapping[str, Mapping[str, str]
 
 def _waivers_without_use(
     findings: Iterable[Finding],
-    waivers: Mapping[str, Mapping[str, str]],
-    rows: Mapping[str, Any],
-    skipped: frozenset[str],
+    rows: Iterable[RowSource],
+    answers: Container[int],
 ) -> Iterator[Finding]:
     used = {(finding.rule, finding.code) for finding in findings}
-    for row_id, codes in waivers.items():
-        for code in codes:
-            where = rows[row_id].where("waive", code)
+    for row in rows:
+        unasked = () if row.layer in answers else ("unneeded", "no-case")
+        for code in row.waived:
+            where = row.where("waive", code)
             if code not in CODES:
                 known = ", ".join(sorted(CODES))
-                yield found("waiver", row_id, where, f"no finding is called `{code}`", known)
-            elif (row_id, code) not in used and code not in skipped:
+                yield found("waiver", row.id, where, f"no finding is called `{code}`", known)
+            elif (row.id, code) not in used and code not in unasked:
                 what = f"nothing to waive: no `{code}` here"
-                yield found("waiver", row_id, where, what, "remove the waiver")
+                yield found("waiver", row.id, where, what, "remove the waiver")
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:

@@ -26,6 +26,9 @@ def structure_findings(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
         yield from _actions(row)
     yield from _bundles(rulebook, table)
     yield from _tool_names(rulebook, table)
+    for row in rulebook.disabled:
+        what = "disabled: neither it nor what it took of its neighbours' samples is asked"
+        yield found("disabled", row.id, row.where(), what)
 
 
 def _order(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
@@ -41,6 +44,8 @@ def _order(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
         first = forms.setdefault(form, number)
         if first != number:
             other = rulebook.rows[first]
+            if other.layer > row.layer:
+                continue
             same = outcome_of(table.row(first)) == outcome_of(table.row(number))
             code = "duplicate" if same else "conflict"
             what = f"the same condition as `{other.id}` ({other.where()}), which wins"
@@ -48,6 +53,9 @@ def _order(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
             yield found(code, row.id, row.where("when"), what, remedy)
             continue
         for earlier in range(number):
+            # An overlay may take over what is ours.
+            if rulebook.rows[earlier].layer > row.layer:
+                continue
             if logic.implies(when, table.row(earlier).when):
                 other = rulebook.rows[earlier]
                 what = f"`{other.id}` ({other.where()}) takes everything this row could"
@@ -58,7 +66,7 @@ def _order(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
 
 def _modes(rulebook: Rulebook, table: Table) -> Iterator[Finding]:
     reached: set[int] = set()
-    for row in rulebook.rows:
+    for row in (*rulebook.rows, *rulebook.disabled):
         reached.update(row.data.get("modes", ())[:1])
         for by_value in row.data.get("modes_by", {}).values():
             reached.update(number for modes in by_value.values() for number in modes[:1])

@@ -6,7 +6,7 @@ Where two conditions can't be compared by proof, corpus cases and samples are as
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from triage.finding import Finding, found
 from triage.mutate import unneeded
@@ -19,20 +19,20 @@ _SHOWN = 4
 
 
 def witness_findings(
-    rulebook: Rulebook, gathered: Gathered, *, corpus: bool, conditions: bool
+    rulebook: Rulebook, gathered: Gathered, *, answers: Container[int], conditions: bool
 ) -> Iterator[Finding]:
     """Yield the findings that need witnesses.
 
-    `corpus` says that cases were gathered too, so that a row without one is a finding;
-    `conditions` asks which conditions can be dropped unnoticed (some ten seconds).
+    `answers` are the layers whose rows the gathered cases are there for, so that a row without one
+    is a finding; `conditions` asks which conditions of these rows can be dropped unnoticed (some
+    ten seconds for ours).
     """
     yield from _samples(rulebook, gathered)
     yield from _shadowed(rulebook, gathered)
-    if corpus:
-        yield from _no_case(rulebook, gathered)
+    yield from _no_case(rulebook, gathered, answers)
     yield from _overlaps(rulebook, gathered)
-    if corpus and conditions:
-        yield from _unneeded(rulebook, gathered)
+    if conditions:
+        yield from _unneeded(rulebook, gathered, answers)
 
 
 def _samples(rulebook: Rulebook, gathered: Gathered) -> Iterator[Finding]:
@@ -53,16 +53,17 @@ def _shadowed(rulebook: Rulebook, gathered: Gathered) -> Iterator[Finding]:
             continue
         winners = Counter(gathered.table.row(witness.winner).id for witness in matched)
         by, count = winners.most_common(1)[0]
+        if any(rulebook.rows[witness.winner].layer > row.layer for witness in matched):
+            continue
         what = f"matches {len(matched)} witnesses and wins none; `{by}` takes {count} of them"
         remedy = "move this row above it, or narrow that one"
         yield found("shadowed", row.id, row.where("when"), what, remedy)
 
 
-def _no_case(rulebook: Rulebook, gathered: Gathered) -> Iterator[Finding]:
+def _no_case(rulebook: Rulebook, gathered: Gathered, answers: Container[int]) -> Iterator[Finding]:
     won = Counter(witness.winner for witness in gathered.cases)
     for number, row in enumerate(rulebook.rows):
-        # An overlay's rows have their cases where the overlay's owner keeps them.
-        if not won[number] and row.layer == 0:
+        if not won[number] and row.layer in answers:
             what = "no case of the corpus reaches it"
             yield found("no-case", row.id, row.where(), what, "record one, or remove the row")
 
@@ -109,8 +110,9 @@ def _order_matters(witness: Witness, gathered: Gathered, other: int) -> bool:
     )
 
 
-def _unneeded(rulebook: Rulebook, gathered: Gathered) -> Iterator[Finding]:
-    for mutant in unneeded(rulebook, gathered):
+def _unneeded(rulebook: Rulebook, gathered: Gathered, answers: Container[int]) -> Iterator[Finding]:
+    asked = {row.id for row in rulebook.rows if row.layer in answers}
+    for mutant in unneeded(rulebook, gathered, asked):
         what = f"{mutant.what}: no case and no sample notices"
         remedy = "remove it, or add the case that needs it"
         yield found("unneeded", mutant.target, mutant.where, what, remedy)

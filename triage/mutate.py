@@ -7,7 +7,7 @@ row's sample. Only the changed row is asked again, so a thousand changes take ab
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,13 +99,15 @@ def mutate(
     return MutationReport(tuple(noticed), tuple(survivors), free)
 
 
-def unneeded(rulebook: Rulebook, gathered: Gathered) -> list[Mutant]:
-    """Return the conditions of rows that can be dropped without any witness noticing."""
+def unneeded(rulebook: Rulebook, gathered: Gathered, asked: Container[str]) -> list[Mutant]:
+    """Return the conditions of the rows `asked` that can be dropped without a witness noticing."""
     field = _Field(gathered)
     return [
         mutant
         for mutant in row_mutants(rulebook, gathered.table)
-        if mutant.kind in ("drop", "branch", "status", "test") and not field.row_noticed(mutant)
+        if mutant.target in asked
+        and mutant.kind in ("drop", "branch", "status", "test")
+        and not field.row_noticed(mutant)
     ]
 
 

@@ -1,10 +1,10 @@
-"""Where a user's own rules are found: the project's ``.triage/rules`` and the user's folder."""
+"""Where a user's own rules and cases lie: the project's ``.triage``, and the user's folder."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["find_overlays"]
+__all__ = ["find_overlays", "project_folders"]
 
 
 def find_overlays() -> tuple[str, ...]:
@@ -22,22 +22,31 @@ def find_overlays() -> tuple[str, ...]:
         user = os.path.join(base, "triage", "rules")
         if os.path.isdir(user):
             found.append(user)
-    project = _nearest()
+    project, _ = project_folders()
     if project is not None and project not in found:
         found.append(project)
     return tuple(found)
 
 
-def _nearest() -> str | None:
+def project_folders() -> tuple[str | None, str | None]:
+    """Return the project's ``.triage/rules`` and ``.triage/corpus``, None for what there is not.
+
+    Each is the nearest of the current folder and those above it; a corpus above the rules is
+    another project's.
+    """
     try:
         folder = os.getcwd()
     except OSError:
-        return None
+        return None, None
+    corpus = None
     while True:
-        candidate = os.path.join(folder, ".triage", "rules")
-        if os.path.isdir(candidate):
-            return candidate
+        rules = os.path.join(folder, ".triage", "rules")
+        cases = os.path.join(folder, ".triage", "corpus")
+        if corpus is None and os.path.isdir(cases):
+            corpus = cases
+        if os.path.isdir(rules):
+            return rules, corpus
         parent = os.path.dirname(folder)
         if parent == folder:
-            return None
+            return None, corpus
         folder = parent

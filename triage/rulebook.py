@@ -69,19 +69,24 @@ class PatternUse:
 
 
 class Rulebook:
-    """Rows, sets and named predicates of one rules folder and its overlays, in table order."""
+    """Rows, sets and named predicates of one rules folder and its overlays, in table order.
 
-    __slots__ = ("roots", "rows", "sets", "vocabulary")
+    `disabled` are the rows that stand in a file and are not asked.
+    """
+
+    __slots__ = ("disabled", "roots", "rows", "sets", "vocabulary")
 
     def __init__(
         self,
         roots: Sequence[Path],
         rows: Sequence[RowSource],
+        disabled: Sequence[RowSource],
         sets: Sequence[tuple[str, Source]],
         vocabulary: Sequence[Source],
     ) -> None:
         self.roots = tuple(roots)
         self.rows = tuple(rows)
+        self.disabled = tuple(disabled)
         self.sets = tuple(sets)
         self.vocabulary = tuple(vocabulary)
 
@@ -113,8 +118,8 @@ class Rulebook:
 def load_rulebook(root: Path, overlays: Sequence[Path] = ()) -> Rulebook:
     """Read the rules below `root` and the overlays; raises `RuleError` for what is no YAML.
 
-    Rows stand in the order in which the table walks them; disabled ones are left out. What a
-    schema would refuse may be missing or raise `KeyError`: compile the table first.
+    Rows stand in the order in which the table walks them. What a schema
+    would refuse may be missing or raise `KeyError`: compile the table first.
     """
     roots = (root, *overlays)
     chapters: list[tuple[str, int, Source]] = []
@@ -128,14 +133,14 @@ def load_rulebook(root: Path, overlays: Sequence[Path] = ()) -> Rulebook:
         words = folder / "vocabulary.yaml"
         if words.is_file():
             vocabulary.append(_source(words))
-    disabled = {row for _, _, source in chapters for row in source.data.get("disable", ())}
+    off = {row for _, _, source in chapters for row in source.data.get("disable", ())}
     rows = [
         RowSource(row["id"], stem, layer, source, ("rows", index), row)
         for stem, layer, source in sorted(chapters, key=lambda item: item[:2])
-        for index, row in enumerate(source.data["rows"])
-        if row["id"] not in disabled
+        for index, row in enumerate(source.data.get("rows", ()))
     ]
-    return Rulebook(roots, rows, sets, vocabulary)
+    asked = [row for row in rows if row.id not in off]
+    return Rulebook(roots, asked, [row for row in rows if row.id in off], sets, vocabulary)
 
 
 def _source(path: Path) -> Source:

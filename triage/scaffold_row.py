@@ -29,6 +29,7 @@ _TELLING = re.compile(
 _VARIABLE = re.compile(
     r"""(?P<quoted>"[^"]*"|'[^']*'|`[^`']*[`'])|(?P<word>\[masked:[^]]*]|\S*[/\\]\S*)|(?P<number>\d+)"""
 )
+_NO_ROWS = re.compile(r"(?m)^rows: *\[\].*\n?")
 _OPENED = {"quoted": "[\"'`][^\"'`\\n]{1,80}[\"'`]", "word": r"\S{1,120}", "number": r"\d+"}
 
 
@@ -130,14 +131,21 @@ def add_row(path: Path, skeleton: str, *, create: bool = False) -> int:
         return 3
     text = path.read_text("utf-8")
     source = load_yaml(str(path), text)
-    rows = source.data["rows"]
+    rows = source.data.get("rows", [])
     if any(row["id"] == row_id for row in rows):
         raise UsageError("--row-id", f"there is a row `{row_id}` in {path}", "give another id")
     lines = text.split("\n")
-    place = int(source.where("rows", len(rows) - 1).rsplit(":", 2)[1]) - 1
-    changed = "\n".join([*lines[:place], *skeleton.rstrip("\n").split("\n"), "", *lines[place:]])
+    if rows:
+        place = int(source.where("rows", len(rows) - 1).rsplit(":", 2)[1]) - 1
+        lines[place:place] = [*skeleton.rstrip("\n").split("\n"), ""]
+    else:
+        # A chapter that only disables.
+        head = _NO_ROWS.sub("", text).rstrip("\n")
+        lines = [*head.split("\n"), "rows:", *skeleton.split("\n")]
+        place = lines.index("rows:") + 1
+    changed = "\n".join(lines)
     ids = [row["id"] for row in load_yaml(str(path), changed).data["rows"]]
-    if ids != [*(row["id"] for row in rows[:-1]), row_id, rows[-1]["id"]]:
+    if ids != [*(row["id"] for row in rows[:-1]), row_id, *(row["id"] for row in rows[-1:])]:
         raise UsageError(str(path), "its rows are not in block style", "add the row by hand")
     path.write_text(changed, encoding="utf-8")
     return place + 1

@@ -6,12 +6,12 @@ of thousands of captures in a moment. That is what lint and mutation rest on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from triage.cases import Case
-from triage.engine import signals_for
+from triage.engine import classify, signals_for
 from triage.match import Matcher
 from triage.model import Capture
 from triage.rulebook import Rulebook
@@ -19,7 +19,15 @@ from triage.score import started_as
 from triage.signals import Signals
 from triage.table import Row, Table
 
-__all__ = ["Gathered", "Witness", "failed_samples", "gather", "outcome_of", "remembering"]
+__all__ = [
+    "Gathered",
+    "Witness",
+    "failed_samples",
+    "gather",
+    "outcome_of",
+    "remembering",
+    "taken_by_disabled",
+]
 
 
 class _RememberingMatcher(Matcher):
@@ -123,9 +131,11 @@ def failed_samples(gathered: Gathered, rulebook: Rulebook) -> list[tuple[Witness
     """Return the samples that are wrong, each with the row that won it.
 
     A `match` sample must be won by its row, a `no_match` sample by another one. A sample of ours
-    that an overlay's row takes is no fault: that is what overlays are for.
+    that an overlay's row takes is no fault: that is what overlays are for. Nor is one that another
+    row takes now because an overlay disabled the row that had it.
     """
     layers = {row.id: row.layer for row in rulebook.rows}
+    freed = None
     wrong: list[tuple[Witness, Row]] = []
     for witness in gathered.samples:
         winner = gathered.table.row(witness.winner)
@@ -134,8 +144,23 @@ def failed_samples(gathered: Gathered, rulebook: Rulebook) -> list[tuple[Witness
             continue
         if not own and layers[winner.id] > layers[str(witness.owner)]:
             continue
+        if own and not layers[winner.id]:
+            freed = freed or taken_by_disabled(rulebook)
+            if freed(witness.signals.capture):
+                continue
         wrong.append((witness, winner))
     return wrong
+
+
+def taken_by_disabled(rulebook: Rulebook) -> Callable[[Capture], bool]:
+    """Return what tells of a capture whether a row of ours took it that an overlay disabled."""
+    from triage.cache import load_table
+
+    off = {row.id for row in rulebook.disabled}
+    if not off:
+        return lambda capture: False
+    ours = load_table(rulebook.roots[0])
+    return lambda capture: classify(capture, ours).rule in off
 
 
 def outcome_of(row: Row) -> tuple[Any, ...]:

@@ -45,7 +45,7 @@ def corpus_here(folder: str | None) -> Path | None:
         return Path(folder)
     own = Path(".triage/corpus")
     # A project may have a folder of that name for reasons of its own.
-    here = Path("corpus") if _is_checkout() else own
+    here = Path("corpus") if _is_checkout() else _own_folder("corpus")
     for place in (own, here, Path(builtin_rules()).parent / "corpus"):
         if place.is_dir():
             return place
@@ -56,10 +56,23 @@ def _is_checkout() -> bool:
     return Path("rules/table").is_dir() and Path("corpus").is_dir()
 
 
+def _own_folder(name: str) -> Path:
+    """The project's folder of `name`, rules or corpus; beside the other where it has only that."""
+    from triage.overlays import project_folders
+
+    found = dict(zip(("rules", "corpus"), project_folders(), strict=True))
+    if (own := found.pop(name)) is None:
+        (other,) = found.values()
+        own = ".triage/" + name if other is None else os.path.join(os.path.dirname(other), name)
+    # As a person in that folder would type it.
+    relative = os.path.relpath(own)
+    return Path(own if relative.startswith("..") else relative)
+
+
 def writable_corpus(folder: str | None) -> Path:
     if folder is not None:
         return Path(folder)
-    return Path("corpus") if _is_checkout() else Path(".triage/corpus")
+    return Path("corpus") if _is_checkout() else _own_folder("corpus")
 
 
 def writable_chapter(rules: str | None, chapter: str) -> tuple[Path, bool]:
@@ -69,4 +82,4 @@ def writable_chapter(rules: str | None, chapter: str) -> tuple[Path, bool]:
     if _is_checkout():
         return Path("rules/table") / f"{chapter}.yaml", False
     # A name that sorts before ours: after our chapter's general entry it would never win.
-    return Path(".triage/rules/table") / f"{chapter[:2]}-0-own.yaml", True
+    return _own_folder("rules") / "table" / f"{chapter[:2]}-0-own.yaml", True

@@ -52,9 +52,23 @@ class TestRun:
         return load_rulebook(self.root, self.overlays)
 
     @cached_property
-    def cases(self) -> list[Case]:
+    def found(self) -> list[Case]:
+        """The cases that were asked for, those of disabled rows too."""
         found = [case for path in self.paths for case in runner.load_cases(path)]
         return only(found, self.wanted["select"])
+
+    @cached_property
+    def left_out(self) -> dict[Path, str]:
+        """File -> id of our cases that a row took which is disabled: their label is ours."""
+        off = {row.id for row in self.rulebook.disabled}
+        corpus = (self.root.parent / "corpus").resolve()
+        ours = [case for case in self.found if off and case.path.resolve().is_relative_to(corpus)]
+        before = runner.run_cases(ours, load_table(self.root)).outcomes if ours else ()
+        return {item.case.path: item.case.id for item in before if item.rule in off}
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        return [case for case in self.found if case.path not in self.left_out]
 
     @cached_property
     def report(self) -> runner.Report:
@@ -140,6 +154,10 @@ class TestRun:
         return {
             "failed": failed,
             "samples": {"count": len(self.gathered.samples), "failed": self.failed_samples},
+            "disabled": {
+                "rows": [row.id for row in self.rulebook.disabled],
+                "cases_left_out": sorted(self.left_out.values()),
+            },
             "figures": self.figures,
             "below_thresholds": self.below,
             "unpinned": self.unpinned,
@@ -177,6 +195,9 @@ class TestRun:
         wanted = self.wanted
         held = len(self.gathered.samples) - len(self.failed_samples)
         say(f"samples        {held} of {len(self.gathered.samples)} hold")
+        if self.rulebook.disabled:
+            rows = ", ".join(row.id for row in self.rulebook.disabled)
+            say(f"disabled       {rows}; {len(self.left_out)} cases that they took are left out")
         if self.cases:
             print_report(self.report, self.figures, misses=True)
         for sample in self.failed_samples:

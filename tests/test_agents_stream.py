@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
 import tracemalloc
 
 import pytest
@@ -14,6 +16,7 @@ from triage.agents.cases import jsonl
 from triage.agents.model import AgentRun
 from triage.agents.stream import RunReader, cut_by_exit
 from triage.errors import UsageError
+from triage.judge import judge_run
 
 CODEX = [
     {"type": "thread.started", "thread_id": "t"},
@@ -186,6 +189,42 @@ def test_plain_text_and_nothing_are_modes_of_their_own() -> None:
     assert read("Hello.\n").text_count == 1
     assert read(" \n\t\n").mode == "empty"
     assert read("").mode == "empty"
+
+
+@pytest.mark.parametrize("format", [None, "aider"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(range(256)) * 40,
+        b"\x7fELF\x02\x01\x01"
+        + bytes(200)
+        + b"\x03\0>\0\x01\0\0\0\xc0\x6b" * 20
+        + b".text\0.data\0",
+        gzip.compress(random.Random(7).randbytes(4000), mtime=0),
+    ],
+    ids=["every byte", "a program", "an archive"],
+)
+def test_bytes_that_are_no_text_are_no_answer(data: bytes, format: str | None) -> None:
+    run = read(data, format=format)
+    assert (run.mode, run.text_count, run.tool_calls) == ("binary", 0, 0)
+    judged = judge_run(data, exit_code=0, format=format)
+    assert (judged.verdict, judged.rule) == ("agent_no_output", "agent-no-output")
+    assert "is no text" in judged.why
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Готово: тесты проходят.\n".encode("cp1251"),
+        b"\0" * 5000 + b"Done.\0\nAll tests pass.\0\n",
+        b"\x1b[32mDone\x1b[0m\x07 50%\x08\x08\x08100%\r\n",
+        b"The file holds a NUL (\0) where a blank belongs; I have removed it.\n",
+    ],
+    ids=["a code page", "padding", "a terminal's", "one control character"],
+)
+def test_text_with_odd_bytes_is_an_answer(data: bytes) -> None:
+    assert read(data).mode == "text"
+    assert judge_run(data, exit_code=0).verdict == "ok"
 
 
 def test_a_format_nobody_knows_is_an_error_of_the_caller() -> None:

@@ -45,7 +45,7 @@ class AgentRun:
     """
 
     format: str
-    mode: Literal["events", "document", "text", "empty"]
+    mode: Literal["events", "document", "text", "binary", "empty"]
     exit_code: int | None = None
     timed_out: bool = False
     cancelled: bool = False

@@ -127,6 +127,8 @@ def _why(
         if run.cancelled
         else f"the CLI exited with {run.exit_code}, and no event of the stream says why",
     }.get(verdict, verdict)
+    if run.mode == "binary" and verdict == "agent_no_output":
+        said = f"{said}: what it printed is no text"
     if reason is not None and reason not in said:
         said = f"{said}: {reason}"
     text = run.error_text if verdict == "agent_error" else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from triage.agents.format_model import LineRule, Meaning
@@ -9,13 +10,29 @@ from triage.agents.formats import Formats
 from triage.agents.tally import Tally
 from triage.agents.values import bounded
 
-__all__ = ["read_lines", "read_whole"]
+__all__ = ["is_binary", "read_lines", "read_whole"]
 
 _LINE = 2_000
 _WHOLE = 20_000
 # Of a longer text the first and the last lines are looked at.
 _LINES = 5_000
 _FALLBACK = Meaning("early_stop", "error_during_execution", None)
+_SAMPLE = 64 << 10
+# NULs at the ends of a line are what a truncated log is filled with.
+_PADDING = re.compile(r"(?m)^\0+|\0+$")
+_CONTROL = re.compile(r"[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]+")
+
+
+def is_binary(text: str) -> bool:
+    """Whether a tenth of `text` is neither letters nor what terminals are sent.
+
+    What could not be decoded counts only beside control characters: alone it is a text in some
+    code page.
+    """
+    sample = _PADDING.sub("", text[:_SAMPLE])
+    controls = _CONTROL.findall(sample)
+    size = len(sample) - sum(map(len, controls)) + len(controls)
+    return bool(controls) and (len(controls) + sample.count("\ufffd")) * 10 > size
 
 
 def read_lines(

@@ -15,7 +15,7 @@ from triage.agents.format_model import Format
 from triage.agents.formats import Formats, load_formats
 from triage.agents.lines import Line, LineFeed
 from triage.agents.model import AgentRun
-from triage.agents.plain import read_lines, read_whole
+from triage.agents.plain import is_binary, read_lines, read_whole
 from triage.agents.reader import EventReader
 from triage.agents.tally import Tally
 from triage.agents.values import (
@@ -31,7 +31,7 @@ from triage.exits import meaning
 
 __all__ = ["RunReader", "cut_by_exit"]
 
-Mode = Literal["events", "document", "text", "empty"]
+Mode = Literal["events", "document", "text", "binary", "empty"]
 
 # What is kept while it is not known whether the stream is events, a document or text.
 KEEP = 4 << 20
@@ -210,6 +210,9 @@ class RunReader:
             # JSON that never ends: a document cut off, not an answer in braces.
             self._cut_line = self.tally.opened = True
             return "document"
+        if is_binary(text):
+            # Neither an answer nor a trace of work, whatever the bytes were meant to be.
+            return "binary"
         read_lines(text, item.text, self.tally, self.formats)
         read_whole(text, item.whole, self.tally, self.formats)
         return "text"

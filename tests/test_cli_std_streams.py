@@ -45,7 +45,29 @@ def test_a_closed_stdin_has_nothing_in_it(words: list[str], status: int) -> None
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def onto_full(
+    folder: Path, stream: str, *words: str, **env: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Call `triage` with one of its streams a file that is as large as files may be."""
+    import resource
+
+    most = 64 << 20
+    path = folder / "full"
+    path.touch()
+    os.truncate(path, most)
+    others = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with path.open("ab") as full:
+        return subprocess.run(
+            [sys.executable, "-m", "triage", *words],
+            stdin=subprocess.DEVNULL,
+            **{**others, stream: full},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+            timeout=60,
+            env={**os.environ, **env},
+            check=False,
+        )
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
     "words",
@@ -58,17 +80,36 @@ def test_a_closed_stdin_has_nothing_in_it(words: list[str], status: int) -> None
         "run --json --no-state -- true",
     ],
 )
-def test_a_full_stdout_is_said_in_a_line(words: str, unbuffered: str) -> None:
-    done = shell(">/dev/full", *words.split(), PYTHONUNBUFFERED=unbuffered)
+def test_a_full_stdout_is_said_in_a_line(words: str, unbuffered: str, tmp_path: Path) -> None:
+    done = onto_full(tmp_path, "stdout", *words.split(), PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 1
-    assert done.stderr.startswith(b"triage: stdout: can't be written: No space left on device; ")
+    assert done.stderr.startswith(b"triage: stdout: can't be written: File too large; ")
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_who_hears_no_message_still_gets_the_status() -> None:
-    assert shell("2>/dev/full", "classify", "--exit", "x").returncode == 2
-    assert shell("2>/dev/full", "run", "--no-state", "--", "sh", "-c", "exit 7").returncode == 7
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["classify", "--exit", "x"], 2),
+        ([*QUIET, "--", "sh", "-c", "exit 7"], 7),
+        # It goes on after what could not be handed on, and is not ended for it.
+        ([*QUIET, "--", "sh", "-c", "echo e >&2; sleep 0.3; echo e >&2; exit 7"], 7),
+        ([*QUIET, "--", "sh", "-c", "echo e >&2; sleep 0.3; echo e >&2"], 0),
+    ],
+)
+def test_who_hears_no_message_still_gets_the_status(
+    words: list[str], status: int, tmp_path: Path
+) -> None:
+    assert onto_full(tmp_path, "stderr", *words).returncode == status
+
+
+@pytest.mark.parametrize(("line", "status"), [("echo o", 1), ("echo o; exit 7", 7)])
+def test_output_that_is_lost_on_a_full_disk_is_no_success(
+    line: str, status: int, tmp_path: Path
+) -> None:
+    done = onto_full(tmp_path, "stdout", *QUIET, "--", "sh", "-c", line)
+    assert done.returncode == status
+    assert (b"stdout: can't be written: File too large" in done.stderr) is (status == 1)
 
 
 def test_the_reader_of_stderr_may_leave_before_the_verdict() -> None:

@@ -43,7 +43,8 @@ class Outcome:
 
     `effect` is the one that was taken, `effect_why` whence. `exit_status` is the last attempt's.
     `interrupted` is the signal that ended us, None where there was none. `done` says how often it
-    was started and why not more; the verdict's `retry.why` begins with it.
+    was started and why not more; the verdict's `retry.why` begins with it. `unwritten` is why its
+    stdout could not be handed on although there was a reader (a full disk), None where it was.
     """
 
     attempts: tuple[Attempt, ...]
@@ -53,6 +54,7 @@ class Outcome:
     exit_status: int
     interrupted: int | None
     done: str
+    unwritten: str | None = None
 
     @property
     def captures(self) -> tuple[Capture, ...]:

@@ -6,6 +6,7 @@ would hold for the others too. Instead only as much is written as poll(2) says t
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -40,10 +41,11 @@ class Sink:
 
     `target` is a descriptor, an object with `write` (which may block), or None for nowhere. `tap`
     sees every piece first, whatever becomes of it here.
-    `broken` is the reason, once nobody takes anything any more; `dropped` counts bytes.
+    `broken` is the reason, once nobody takes anything any more, and `gone` says that the reader
+    went away, and is not a disk that is full; `dropped` counts bytes.
     """
 
-    __slots__ = ("_kind", "_parts", "_waiting", "_writer", "broken", "dropped", "fd", "tap")
+    __slots__ = ("_kind", "_parts", "_waiting", "_writer", "broken", "dropped", "fd", "gone", "tap")
 
     def __init__(self, target: Target) -> None:
         self.tap: Callable[[bytes], object] | None = None
@@ -53,6 +55,7 @@ class Sink:
         self._parts: deque[memoryview] = deque()
         self._waiting = 0
         self.broken: str | None = None
+        self.gone = False
         self.dropped = 0
 
     @property
@@ -89,6 +92,7 @@ class Sink:
                 return
             except OSError as error:
                 self.broken = error.strerror or str(error)
+                self.gone = error.errno in (errno.EPIPE, errno.ECONNRESET)
                 self._parts.clear()
                 self._waiting = 0
                 return

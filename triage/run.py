@@ -153,6 +153,7 @@ class _Run:
         done = _done(self.attempts, step)
         verdict = replaced(last.verdict, retry=replaced(last.verdict.retry, why=done))
         signum = self.interrupts.first if self.interrupts is not None else None
+        out = self.sinks[0]
         return Outcome(
             attempts=(*self.attempts[:-1], replaced(last, verdict=verdict)),
             verdict=verdict,
@@ -161,6 +162,7 @@ class _Run:
             exit_status=last.exit_status if signum is None else 128 + signum,
             interrupted=signum,
             done=done,
+            unwritten=None if out.gone else out.broken,
         )
 
     def _effect(self) -> EffectResult:

@@ -34,7 +34,8 @@ class Streams:
 
     `sinks` are the ways out by name, `keep_bytes` how much of each stream is kept. While `eager`
     is False, a reader that is slow makes the command wait, as it would without us, and one that
-    has gone closes the stream, so that the command gets its SIGPIPE.
+    has gone closes the stream, so that the command gets its SIGPIPE. So does a stdout that can't be
+    written: what it is asked for would be lost. A stderr that can't is no reason to end it.
     """
 
     def __init__(self, fds: dict[str, int], sinks: Mapping[str, Sink], keep_bytes: int) -> None:
@@ -117,7 +118,9 @@ class Streams:
             stream.last = time.monotonic()
             stream.spool.write(data)
             stream.sink.offer(data)
-        if not data or (stream.sink.broken is not None and not self.eager):
+        sink = stream.sink
+        ends_it = sink.gone or (sink.broken is not None and stream.name != "stderr")
+        if not data or (ends_it and not self.eager):
             os.close(stream.fd)
             del self._fds[stream.name]
             stream.fd = -1

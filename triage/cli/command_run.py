@@ -146,6 +146,10 @@ def perform(asked: Asked) -> int:
 
         sys.stderr.flush()
         end_by(outcome.interrupted)
+    if outcome.unwritten is not None and outcome.exit_status == 0:
+        from triage.cli.output import stdout_lost
+
+        return stdout_lost(outcome.unwritten)
     return outcome.exit_status
 
 

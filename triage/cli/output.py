@@ -31,6 +31,7 @@ __all__ = [
     "reader_gone",
     "say",
     "say_json",
+    "stdout_lost",
     "told",
     "unwritable",
 ]
@@ -105,8 +106,11 @@ def reader_gone() -> int:
 def unwritable(error: OSError) -> int | None:
     """Say that stdout takes nothing; returns the exit status, None where `error` is another."""
     fault = stdout_fault(error)
-    if fault is None:
-        return None
+    return None if fault is None else stdout_lost(fault)
+
+
+def stdout_lost(fault: str) -> int:
+    """Say that what was asked for could not be written; returns the exit status."""
     write_error(f"triage: stdout: can't be written: {fault}; make room, or name another place\n")
     return ExitStatus.FAILED
 

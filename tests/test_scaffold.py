@@ -294,6 +294,8 @@ def test_a_row_that_the_table_has_is_not_written_again(
         (["--modes", "99"], "no failure mode"),
         (["--from", "nowhere.json"], "can't be read"),
         (["--chapter", "auth"], "is no chapter"),
+        (["--chapter", "99-nope"], "there is no chapter '99-nope'; write one of 00-agent-run, "),
+        (["--last-run"], "--from --last-run: two captures"),
     ],
 )
 def test_the_verb_refuses_what_it_cannot_write(

@@ -13,6 +13,7 @@ from triage.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
     from triage.model import Capture
+    from triage.table import Table
 
 __all__ = ["new"]
 
@@ -28,8 +29,9 @@ def new(
         str | None, typer.Option("--id", metavar="ID", help="The case's id (default: its tool).")
     ] = None,
     source: Annotated[
-        str, typer.Option("--from", metavar="FILE", help="A JSON capture; - is stdin.")
-    ] = "-",
+        str | None,
+        typer.Option("--from", metavar="FILE", help="A JSON capture; - (the default) is stdin."),
+    ] = None,
     last_run: Annotated[
         bool, typer.Option("--last-run", help="Take the capture of the last `triage run`.")
     ] = False,
@@ -62,10 +64,14 @@ def new(
     guarded(json, lambda: _new(source, last_run, wanted, json))
 
 
-def _new(source: str, last_run: bool, wanted: dict[str, Any], json: bool) -> None:
+def _new(source: str | None, last_run: bool, wanted: dict[str, Any], json: bool) -> None:
     from triage.scaffold import Label, case_of, free_path, tool_of, write_case
     from triage.scaffold_row import add_row, row_skeleton
 
+    if last_run and source is not None:
+        raise UsageError("--from --last-run", "two captures", "give one of them")
+    table = opt.table_for(wanted["rules"])
+    _known_chapter(wanted["chapter"], table)
     capture = _one_capture(source, last_run)
     tool = wanted["tool"] or tool_of(capture)
     if tool is None:
@@ -85,7 +91,7 @@ def _new(source: str, last_run: bool, wanted: dict[str, Any], json: bool) -> Non
         "case": str(free_path(here, label.chapter, label.case_id)),
         "row": None,
     }
-    if skeleton and any(row.id == wanted["row_id"] for row in opt.table_for(wanted["rules"])):
+    if skeleton and any(row.id == wanted["row_id"] for row in table):
         raise UsageError("--row-id", f"there is a row `{wanted['row_id']}`", "give another id")
     # The row first: it may be refused, and then there is no case without it.
     if skeleton:
@@ -101,14 +107,22 @@ def _new(source: str, last_run: bool, wanted: dict[str, Any], json: bool) -> Non
             say(f"Edit it, then: triage test -k {label.case_id}")
 
 
-def _one_capture(source: str, last_run: bool) -> Capture:
+def _known_chapter(chapter: str, table: Table) -> None:
+    known = sorted({row.chapter for row in table})
+    if chapter not in known:
+        what = f"there is no chapter {chapter[:60]!r}"
+        raise UsageError("--chapter", what, f"write one of {', '.join(known)}")
+
+
+def _one_capture(source: str | None, last_run: bool) -> Capture:
     from triage.capture_data import capture_from_mapping
 
     if last_run:
         from triage.last_run import recall
 
         return capture_from_mapping(recall(), "--last-run")
-    found = list(opt.captures_in([] if source == "-" else [source]))
+    name = source or "-"
+    found = list(opt.captures_in([] if name == "-" else [name]))
     if len(found) != 1:
         raise UsageError("--from", f"{len(found)} captures", "give exactly one")
     if isinstance(found[0], CaptureError):

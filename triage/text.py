@@ -1,7 +1,8 @@
 """The text of one stream: decoded, cleaned of what only a terminal understands, with a way back.
 
 `raw` is what was decoded, `text` what a reader would have seen: no byte order mark, no escapes,
-``\\n`` for ``\\r\\n``, redrawn lines in their last state (see `triage.redraw`). Spans lead from
+``\\n`` for ``\\r\\n``, redrawn lines in their last state (see `triage.redraw`), no times of a log
+collector (see `triage.stamps`). Spans lead from
 both to the stream as it was given: bytes for bytes and files, code points for str.
 
 Small clean text costs next to nothing: `text` is `raw`, and no map is made before somebody asks.
@@ -18,6 +19,7 @@ from triage.escapes import strip_escapes, strip_with_offsets
 from triage.frozen import frozen
 from triage.model import StreamSource
 from triage.redraw import Cuts, redrawn, redrawn_cuts
+from triage.stamps import stamp_cuts, unstamped
 
 __all__ = [
     "StreamText",
@@ -54,7 +56,7 @@ class _Piece:
     def __init__(self, raw: str, base: int, limit: int, encoding: str) -> None:
         stripped = strip_escapes(raw)
         self.raw = raw
-        self.text = redrawn(stripped[1:] if stripped.startswith(_BOM) else stripped)
+        self.text = unstamped(redrawn(stripped[1:] if stripped.startswith(_BOM) else stripped))
         self.had_escapes = len(stripped) < len(raw)
         self.base = base
         self.limit = limit
@@ -69,8 +71,11 @@ class _Piece:
         if self._steps is None:
             stripped, offsets = strip_with_offsets(self.raw)
             marked = stripped.startswith(_BOM)
+            unmarked = stripped[1:] if marked else stripped
+            stamps = stamp_cuts(redrawn(unmarked))
             # Last step first: that is the way back.
-            self._steps = [*reversed(redrawn_cuts(stripped[1:] if marked else stripped))]
+            self._steps = [] if stamps is None else [stamps]
+            self._steps.extend(reversed(redrawn_cuts(unmarked)))
             if marked:
                 self._steps.append(Cuts([(0, 1)]))
             self._steps.append(offsets)

@@ -1,0 +1,31 @@
+"""The times that a collector of logs wrote before every line of a call's output."""
+
+from __future__ import annotations
+
+import re
+
+from triage.redraw import Cuts
+
+__all__ = ["stamp_cuts", "unstamped"]
+
+# Seven digits of a second are GitHub Actions' and Azure's, nine those of `docker logs -t` and
+# `kubectl logs --timestamps`; programs that log for themselves write three or six, and their
+# times stay: such a line is a log line, not a line of output.
+_STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}(?:\d\d)?Z(?: |(?=\n|\Z))"
+_FIRST = re.compile(_STAMP)
+_EACH = re.compile("^" + _STAMP, re.MULTILINE)
+_WITHOUT = re.compile(r"^(?!\d{4}-\d\d-\d\dT)[^\n]", re.MULTILINE)
+
+
+def unstamped(text: str) -> str:
+    """Return `text` without the stamps where every line has one, else the same object."""
+    if _FIRST.match(text) is None or _WITHOUT.search(text) is not None:
+        return text
+    return _EACH.sub("", text)
+
+
+def stamp_cuts(text: str) -> Cuts | None:
+    """Return the cuts that `unstamped` makes in `text`, None where it makes none."""
+    if unstamped(text) is text:
+        return None
+    return Cuts(match.span() for match in _EACH.finditer(text))

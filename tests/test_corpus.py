@@ -370,3 +370,35 @@ def test_our_cases_of_a_row_that_is_disabled_are_left_out(tmp_path: Path) -> Non
     # A label of the project's own is its own word on what should happen.
     data = testing.TestRun(rules, [overlay], [theirs], wanted).data()
     assert (data["failed"], data["unpinned"]) == (True, ["jqq"])
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["-k", "nosuch"], 5, "none of 4 cases"),
+        (["-k", "("], 2, "is no expression"),
+        (["--baseline", "nowhere.json"], 2, "can't be read"),
+        (["--baseline", "{corpus}"], 2, "can't be read"),
+        (["--baseline", "{corpus}/16-prose-exit/ls.yaml"], 2, "no saved results"),
+        (["--save", "{corpus}"], 2, "can't be written"),
+        (["--save", "nowhere/saved.json"], 2, "no folder 'nowhere'"),
+        (["--suggest"], 2, "add --mutate"),
+        (["--yes"], 2, "nothing to write"),
+        (["/dev/null"], 2, "no such file or folder"),
+    ],
+)
+def test_an_argument_that_is_wrong_is_told_before_anything_is_run(
+    words: list[str],
+    status: int,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rules = str(rules_folder(tmp_path / "rules"))
+    corpus = str(corpus_folder(tmp_path / "corpus", SOUND_CASES))
+    # Who gets to the table is too late.
+    monkeypatch.setattr(testing, "load_table", lambda *_, **__: pytest.fail("it was run"))
+    words = [word.format(corpus=corpus) for word in words]
+    assert run_app(["test", corpus, "--rules", rules, *words]) == status
+    assert told in capsys.readouterr().err

@@ -296,6 +296,7 @@ def test_a_row_that_the_table_has_is_not_written_again(
         (["--chapter", "auth"], "is no chapter"),
         (["--chapter", "99-nope"], "there is no chapter '99-nope'; write one of 00-agent-run, "),
         (["--last-run"], "--from --last-run: two captures"),
+        (["--corpus", "/dev/null"], "/dev/null: no folder that can be written"),
     ],
 )
 def test_the_verb_refuses_what_it_cannot_write(

@@ -182,10 +182,13 @@ def read_results(path: Path) -> dict[str, Any]:
     """Read what ``--save`` wrote; raises `UsageError` for anything else."""
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(str(path), f"can't be read: {error}", "write it with --save") from None
+    except OSError as error:
+        what = f"can't be read: {error.strerror}"
+        raise UsageError(str(path), what, "name what --save wrote") from None
+    except ValueError:
+        data = None
     if not isinstance(data, dict) or not isinstance(data.get("cases"), dict):
-        raise UsageError(str(path), "no saved results", "write it with `triage test --save FILE`")
+        raise UsageError(str(path), "no saved results", "name what --save wrote")
     return data
 
 

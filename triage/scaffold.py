@@ -162,10 +162,13 @@ def _names() -> list[tuple[str, str]]:
 
 
 def free_path(corpus: Path, chapter: str, case_id: str) -> Path:
-    """Return the file of a new case; raises `UsageError` where there is one."""
+    """Return the file of a new case; raises `UsageError` where there is one or none can be."""
     path = corpus / chapter / f"{case_id}.yaml"
     if path.exists():
         raise UsageError(str(path), "there is such a case", "give another --id")
+    there = next(folder for folder in path.parents if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(str(corpus), "no folder that can be written", "name another --corpus")
     return path
 
 

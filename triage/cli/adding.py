@@ -93,11 +93,15 @@ def _new(source: str | None, last_run: bool, wanted: dict[str, Any], json: bool)
     }
     if skeleton and any(row.id == wanted["row_id"] for row in table):
         raise UsageError("--row-id", f"there is a row `{wanted['row_id']}`", "give another id")
-    # The row first: it may be refused, and then there is no case without it.
-    if skeleton:
-        path, own = writable_chapter(wanted["rules"], label.chapter)
-        written["row"] = f"{path}:{add_row(path, skeleton, create=own)}"
-    write_case(here, label.chapter, case)
+    try:
+        # The row first: it may be refused, and then there is no case without it.
+        if skeleton:
+            path, own = writable_chapter(wanted["rules"], label.chapter)
+            written["row"] = f"{path}:{add_row(path, skeleton, create=own)}"
+        write_case(here, label.chapter, case)
+    except OSError as error:
+        what = f"can't be written: {error.strerror}"
+        raise UsageError(str(error.filename), what, "name a place you may write") from None
     if machine_wanted(json):
         say_json(written)
     else:

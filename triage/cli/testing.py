@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from triage.cli.figures import (
     print_report,
 )
 from triage.cli.output import say
-from triage.errors import UsageError
+from triage.errors import NotFoundError, UsageError
 from triage.mutate import MutationReport, mutate
 from triage.rulebook import Rulebook, load_rulebook
 from triage.sample_writer import flow_line, write_samples
@@ -39,9 +40,17 @@ class TestRun:
         self.overlays = overlays
         self.paths = paths
         self.wanted = wanted
-        save = wanted["save"]
-        if save is not None and not Path(save).absolute().parent.is_dir():
-            raise UsageError("--save", f"no folder {str(Path(save).parent)!r}", "make it first")
+        # Some seconds of work hang on these: what is wrong with them is said before.
+        _writable(wanted["save"])
+        if wanted["suggest"] and not wanted["mutate"]:
+            raise UsageError("--suggest", "nothing to suggest for", "add --mutate")
+        if wanted["yes"] and not (wanted["bless"] or wanted["suggest"]):
+            raise UsageError("--yes", "nothing to write", "add --bless, or --mutate --suggest")
+        self.before = None
+        if wanted["baseline"] is not None:
+            self.before = runner.read_results(Path(wanted["baseline"]))["cases"]
+        only((), wanted["select"])
+        self.found = self._found()
 
     @cached_property
     def table(self) -> Table:
@@ -51,11 +60,14 @@ class TestRun:
     def rulebook(self) -> Rulebook:
         return load_rulebook(self.root, self.overlays)
 
-    @cached_property
-    def found(self) -> list[Case]:
+    def _found(self) -> list[Case]:
         """The cases that were asked for, those of disabled rows too."""
         found = [case for path in self.paths for case in runner.load_cases(path)]
-        return only(found, self.wanted["select"])
+        chosen = only(found, self.wanted["select"])
+        if self.wanted["select"] is not None and not chosen:
+            what = f"none of {len(found)} cases has these words"
+            raise NotFoundError("-k", what, "see the names of the corpus's files")
+        return chosen
 
     @cached_property
     def left_out(self) -> dict[Path, str]:
@@ -122,9 +134,9 @@ class TestRun:
 
     @cached_property
     def comparison(self) -> runner.Comparison | None:
-        if self.wanted["baseline"] is None:
+        before = self.before
+        if before is None:
             return None
-        before = runner.read_results(Path(self.wanted["baseline"]))["cases"]
         now = self.report.per_case()
         known = {case: before[case] for case in before if case in now or not self.wanted["select"]}
         return runner.compare(known, now)
@@ -137,8 +149,7 @@ class TestRun:
     def data(self) -> dict[str, Any]:
         """Run everything that was asked for, write what is to be written; all of it as data."""
         if self.wanted["save"] is not None:
-            saved = runner.results(self.report, self.table, self.others)
-            Path(self.wanted["save"]).write_text(runner.results_text(saved), encoding="utf-8")
+            self._save(Path(self.wanted["save"]))
         changes = pins(self.report) if self.wanted["bless"] else []
         if self.wanted["yes"]:
             write_pins(changes)
@@ -171,6 +182,14 @@ class TestRun:
             **({"pins": [str(pin) for pin in changes]} if self.wanted["bless"] else {}),
             **({} if compared is None else {"comparison": _plain(compared)}),
         }
+
+    def _save(self, path: Path) -> None:
+        saved = runner.results(self.report, self.table, self.others)
+        try:
+            path.write_text(runner.results_text(saved), encoding="utf-8")
+        except OSError as error:
+            what = f"{str(path)!r} can't be written: {error.strerror}"
+            raise UsageError("--save", what, "name a file you may write") from None
 
     def _survivors(self) -> list[dict[str, str]]:
         return [
@@ -234,6 +253,17 @@ class TestRun:
         for pin in pins(self.report):
             say(f"  {pin}")
         say("written" if self.wanted["yes"] else "nothing written; add --yes to write")
+
+
+def _writable(path: str | None) -> None:
+    """Raises `UsageError` where no file can be written there."""
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise UsageError("--save", f"no folder {str(Path(path).parent)!r}", "make it first")
+    if Path(path).is_dir() or not os.access(path if Path(path).exists() else folder, os.W_OK):
+        raise UsageError("--save", f"{path!r} can't be written", "name a file you may write")
 
 
 def _plain(compared: runner.Comparison) -> dict[str, Any]:

@@ -564,6 +564,24 @@ def test_bundle_wraps_a_command_and_runs_nothing(cli: Cli, tmp_path: Path) -> No
     assert cli("bundle", "--powershell", "--", "git", "log").out != seed
 
 
+@pytest.mark.parametrize("form", [[], ["--json"], ["--powershell"], ["--seed"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["curl", "-H", "Authorization: Bearer ghp_" + "a1B2c3D4e5F6" * 3, "https://x.example/"],
+        ["curl", "https://dev:hunter2-tall@x.example/"],
+        ["mysql", "-phunter2-tall", "-u", "root"],
+    ],
+)
+def test_bundle_prints_no_secret(cli: Cli, command: list[str], form: list[str]) -> None:
+    got = cli("bundle", *form, "--", *command)
+    assert "hunter2" not in got.out
+    assert "a1B2c3" not in got.out
+    assert command[0] in got.out
+    assert "put it back" in got.err
+    assert cli("bundle", *form, "--", "git", "log").err == ""
+
+
 def test_rules_lists_the_table_one_row_and_the_schema(cli: Cli, table: Any) -> None:
     listed = cli("rules", "--json").data
     assert [item["id"] for item in listed] == [item.id for item in table]

@@ -11,7 +11,7 @@ import typer
 
 from triage.border import dump
 from triage.cli import options as opt
-from triage.cli.output import finish, guarded, machine_wanted, say, say_json
+from triage.cli.output import finish, guarded, machine_wanted, notice, say, say_json
 from triage.cli.status import ExitStatus
 from triage.errors import NotFoundError, UsageError
 
@@ -82,23 +82,26 @@ def _bundle(
     command: list[str], seed: bool, powershell: bool, timeout: float | None, json: bool
 ) -> None:
     from triage.bundle import bundle as wrap
+    from triage.redact import mask_data
 
     made = wrap(command, flavour="seed" if seed else "extended", timeout_s=timeout)
+    whole = {
+        "argv": list(made.argv),
+        "env": dict(made.env),
+        "stdin": made.stdin,
+        "timeout_s": made.timeout_s,
+        "new_session": made.new_session,
+        "flavour": made.flavour,
+        "posix": made.posix,
+        "powershell": made.powershell,
+    }
+    data = mask_data(whole)
+    if data != whole:
+        notice("a secret of the command is masked: put it back before you run this")
     if machine_wanted(json):
-        say_json(
-            {
-                "argv": list(made.argv),
-                "env": dict(made.env),
-                "stdin": made.stdin,
-                "timeout_s": made.timeout_s,
-                "new_session": made.new_session,
-                "flavour": made.flavour,
-                "posix": made.posix,
-                "powershell": made.powershell,
-            }
-        )
-        return
-    say(made.powershell if powershell else made.posix)
+        say_json(data)
+    else:
+        say(data["powershell" if powershell else "posix"])
 
 
 def rules(

@@ -1,7 +1,9 @@
 """Exit statuses that agent harnesses write into the one merged text they keep.
 
 Only shapes that stand alone on a line count, because programs print such words too. Sources: hook
-payloads and transcripts of Claude Code, Codex and Gemini CLI, as collected in the project's notes.
+payloads and transcripts of Claude Code, Codex, Gemini CLI and OpenCode, as collected in the project's
+notes; logs of GitHub Actions, Azure Pipelines, GitLab CI, CircleCI and JetBrains' run window in public
+reports.
 """
 
 from __future__ import annotations
@@ -12,8 +14,12 @@ __all__ = ["ended_by_limit", "status_and_rest", "status_in"]
 
 _FIRST = re.compile(r"\A\s*(?:Error: )?Exit code:? (-?\d{1,10})\s*(?:\n|\Z)")
 _LAST = re.compile(
-    r"(?:\A|\n)(?:Exit [Cc]ode: |Exit code |\[exit code:? |Process exited with code |"
-    r"Command failed with exit code |\[process exited with code )(-?\d{1,10})\]?\.?\s*\Z"
+    r"(?:\A|\n)(?:\d{4}-\d\d-\d\dT[\d:.]{8,20}Z )?(?:##\[error\]|Error: |ERROR: )?"
+    r"(?:Exit [Cc]ode: |Exit code |\[exit code:? |\[process exited with code |"
+    r"Process (?:completed|exited|finished) with (?:exit )?code |Command failed with exit code |"
+    r"(?:Bash|PowerShell|Cmd\.exe) exited with code |Job failed: exit (?:code|status) |"
+    r"CircleCI received exit code |Exited with code exit status |The command exited with status )"
+    r"'?(-?\d{1,10})'?(?: \(0x[0-9A-Fa-f]{1,8}\))?\]?\.?\s*\Z"
 )
 _CODEX = re.compile(
     r"\A(?:Exit code: |Process exited with code )(-?\d{1,10})\n(?:Wall time[^\n]*\n)?"
@@ -24,7 +30,11 @@ _LIMIT = re.compile(
     r"(?:\A|\n)\s*(?:Command timed out after \d|\[?The command has no new output after \d|"
     r"Command was automatically cancelled because it exceeded the timeout|"
     r"The command '.{0,2000}' was cancelled because it took more than \d|"
-    r"Execution timed out after \d|command timed out: \d)",
+    r"Execution timed out after \d|command timed out: \d|"
+    r"bash tool terminated command after exceeding timeout \d|"
+    r"Command did not complete within its \d{1,6} ?(?:s|ms|m)\b|"
+    r"ERROR: Job failed: execution took longer than \d|"
+    r"(?:##\[error\])?The job (?:running on \S{1,80} )?has exceeded the maximum execution time)",
     re.DOTALL,
 )
 

@@ -26,7 +26,7 @@ PACKAGE = ROOT / "triage"
 # From the bottom to the top; a module imports from its own layer and from those below.
 LAYERS: dict[str, str] = {
     "facts": "errors frozen fresh_stack finds finding model capture_data exits yaml_source "
-    "rules_folder overlays compiled",
+    "schema_words rules_folder overlays compiled",
     "text": "escapes decoding windows redraw stamps text harness_text literals",
     "JSON in text": "json_grammar json_place json_build json_walk json_scan json_cut json_end "
     "json_search envelope",

@@ -130,7 +130,7 @@ def _check(source: Source) -> None:
     """Faults that would make a label silently count for less; the schema says the rest."""
     data = source.data
     issues = [
-        LocatedIssue(source.where(), f"key `{key}` is missing", "see rules/schema/case.schema.json")
+        LocatedIssue(source.where(), f"key `{key}` is missing", "add it")
         for key in ("id", "tool", "source", "capture", "why")
         if key not in data
     ]

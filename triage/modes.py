@@ -168,6 +168,9 @@ class _Document:
         self.issues.append(LocatedIssue(where, what, remedy))
 
     def _read_front(self, check: Any) -> int:
+        from pathlib import Path
+
+        from triage.schema_words import complaint, schema_place
         from triage.yaml_source import load_yaml
 
         if self.lines[0].rstrip() != "---":
@@ -182,11 +185,12 @@ class _Document:
             )
         # An empty first line stands for the `---`, so that marks are lines of the whole file.
         self.source = load_yaml(self.path, "\n" + "\n".join(self.lines[1:end]) + "\n")
+        beside = Path(self.path).parent.parent / "schema" / "mode.schema.json"
         for error in check.iter_errors(self.source.data):
             self.issue(
                 self.source.where(*error.absolute_path),
-                error.message,
-                "see rules/schema/mode.schema.json",
+                complaint(error),
+                f"see {schema_place(beside)}",
             )
         if not self.issues:
             self.front = self.source.data

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.errors import LocatedIssue, RuleError
+from triage.schema_words import complaint, schema_place, shown, type_words
 from triage.yaml_source import Source, load_yaml
 
 __all__ = ["RuleFile", "RuleSources", "place_of_text", "validator"]
@@ -119,8 +120,11 @@ class RuleSources:
             for fault in _faults(error):
                 steps = (*path, *fault.steps[skip:])
                 where = source.where_key(*steps) if fault.at_key else source.where(*steps)
-                remedy = fault.remedy or f"see rules/schema/{schema}.schema.json"
+                remedy = fault.remedy or f"see {self._schema(schema)}"
                 self.issue(where, fault.what, remedy)
+
+    def _schema(self, name: str) -> str:
+        return schema_place(self.root / "schema" / f"{name}.schema.json")
 
 
 class _Fault:
@@ -159,36 +163,28 @@ def _faults(error: Any) -> Iterator[_Fault]:
             return
     types = dict.fromkeys(name for leaf in deepest for name in _types(leaf))
     if types and all(leaf.validator == "type" for leaf in deepest):
-        value = _short(repr(deepest[0].instance))
-        yield _Fault(f"{value} is no {' or '.join(types)}", steps)
+        yield _Fault(f"{shown(deepest[0].instance)} is no {type_words(list(types))}", steps)
         return
     best = min(deepest, key=lambda leaf: (leaf.validator in ("type", "const"), len(leaf.message)))
     if best.validator == "oneOf":
         yield _Fault("several forms at once", steps, "keep one of them")
         return
     if "propertyNames" in best.absolute_schema_path:
-        yield _Fault(_short(best.message), (*steps, best.instance), at_key=True)
+        yield _Fault(complaint(best), (*steps, best.instance), at_key=True)
         return
     if best.validator == "required":
-        # One error a key, and only its message says which.
-        missing = [key for key in best.validator_value if key not in best.instance]
-        key = next((key for key in missing if best.message.startswith(repr(key))), missing[0])
-        yield _Fault(f"key `{key}` is missing", steps, "add it")
+        yield _Fault(complaint(best), steps, "add it")
         return
     if best.validator == "minLength":
         wanted = f"write {best.validator_value} characters or more"
-        yield _Fault(f"{best.instance!r} is too short", steps, wanted)
+        yield _Fault(complaint(best), steps, wanted)
         return
-    yield _Fault(_short(best.message), steps)
+    yield _Fault(complaint(best), steps)
 
 
 def _types(leaf: Any) -> list[str]:
     wanted = leaf.validator_value
     return [] if leaf.validator != "type" else wanted if isinstance(wanted, list) else [wanted]
-
-
-def _short(message: str) -> str:
-    return message if len(message) < 160 else message[:157] + "..."
 
 
 def place_of_text(data: Any, wanted: str, start: tuple[Any, ...]) -> tuple[Any, ...]:

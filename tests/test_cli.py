@@ -125,6 +125,21 @@ def test_exit_statuses_in_every_spelling(cli: Cli, given: str, row_: int | None)
     assert row_ is None or data["row"] == row_
 
 
+@pytest.mark.parametrize("given", ["007", "0xff", "-0x5", "9" * 60])
+def test_any_plain_number_is_a_status(cli: Cli, given: str) -> None:
+    assert cli("classify", f"--exit={given}", "--json").data["verdict"] == "failure"
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["١٢٧", "１", "²", "1_0", "+5", " 5", "5\n", "0b11", "0o17", "1e3", "", "-", "--5", "0x", "5-"],
+)
+def test_what_is_only_a_number_for_python_is_no_status(cli: Cli, given: str) -> None:
+    got = cli("classify", f"--exit={given}")
+    assert got.status == ExitStatus.USAGE
+    assert "is no exit status" in got.err
+
+
 def test_stdin_is_one_stream_only(cli: Cli) -> None:
     got = cli("classify", "--exit", "1", "--stdout", "-", "--stderr", "-", stdin=b"x")
     assert got.status == 2
@@ -610,6 +625,27 @@ def test_every_verb_s_help_has_an_example_of_it(cli: Cli, verb: str) -> None:
     (example,) = re.findall(r"^  Example: (.+(?:\n  \S.*)*)", got.out, re.MULTILINE)
     assert re.search(rf"\btriage {verb}\b", example)
     assert not ANSI.search(got.out)
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "--timeout"), ("new", "--chapter"), ("explain", "--exit")]
+)
+def test_a_value_that_is_missing_leads_to_the_verb_s_own_help(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    got = cli(*words)
+    assert got.status == ExitStatus.USAGE
+    assert got.err.rstrip().endswith(f"see triage {words[0]} --help")
+
+
+@pytest.mark.parametrize("shell", ["complete_bash", "complete_nosuch"])
+@pytest.mark.parametrize("env", [{}, {"COMP_WORDS": "triage cl", "COMP_CWORD": "x"}])
+def test_completion_without_a_line_is_no_bug(shell: str, env: dict[str, str]) -> None:
+    done = process(env={**os.environ, "_TRIAGE_COMPLETE": shell, **env})
+    assert done.returncode == ExitStatus.USAGE
+    assert "bug" not in done.stderr
+    asked = {"COMP_WORDS": "triage cl", "COMP_CWORD": "1", "_TRIAGE_COMPLETE": "complete_bash"}
+    assert process(env={**os.environ, **asked}).stdout == "classify\n"
 
 
 def test_help_has_every_verb_and_every_status(cli: Cli) -> None:

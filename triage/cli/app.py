@@ -16,6 +16,8 @@ __all__ = ["VERBS", "build", "run_app"]
 # Typer brings click with it, newer versions inside themselves: its classes are found by descent.
 _Refusal: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
+_COMPLETE = "_TRIAGE_COMPLETE"
+
 # verb -> the module of triage.cli that has a function of that name (dashes become underscores).
 VERBS = {
     "classify": "judging",
@@ -82,7 +84,7 @@ def _help() -> str:
 
 def run_app(arguments: list[str]) -> int:
     """Run the command line; returns the exit status, raises nothing."""
-    if "_TRIAGE_COMPLETE" in os.environ:
+    if _COMPLETE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
@@ -110,26 +112,40 @@ def _run(arguments: list[str]) -> int:
     except typer.Abort:
         return 130
     except _Refusal as error:
-        return _refused(error, arguments)
+        return _refused(error, arguments, only)
     except BrokenPipeError:
         raise
-    except SystemExit:
+    except SystemExit as end:
+        if _COMPLETE in os.environ and end.code:
+            return ExitStatus.USAGE
         # What typer makes of a reader that went away, whatever the mode.
         return reader_gone()
     except Exception as error:
+        if _COMPLETE in os.environ:
+            # Its words come by the environment, and typer takes what there is of them.
+            return _told_of_completion()
         if os.environ.get("TRIAGE_DEBUG"):
             raise
         return bug(error)
     return result if isinstance(result, int) else ExitStatus.OK
 
 
-def _refused(error: Any, arguments: list[str]) -> int:
+def _told_of_completion() -> int:
+    from triage.cli.output import told
+    from triage.errors import UsageError
+
+    what = "completions are asked for without the words of a line"
+    return told(UsageError(_COMPLETE, what, "use what `triage init bash` prints"), False)
+
+
+def _refused(error: Any, arguments: list[str], only: str | None) -> int:
     from triage.border import dump, error_envelope
     from triage.cli.output import machine_wanted, notice, say
     from triage.errors import UsageError
 
     context = getattr(error, "ctx", None)
-    verb = context.command_path if context is not None else "triage"
+    # The parser that misses an option's value doesn't say whose option it is.
+    verb = context.command_path if context is not None else f"triage {only or ''}".rstrip()
     message = error.format_message().rstrip(".")
     refused = UsageError("arguments", message, f"see {verb} --help")
     if machine_wanted("--json" in arguments):

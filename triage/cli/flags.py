@@ -118,15 +118,21 @@ def exit_status(text: str) -> int | None:
     """Read ``--exit``; raises `UsageError`."""
     if text.lower() in ("null", "none", "unknown"):
         return None
-    try:
-        code = int(text[:40], 0)
-    except ValueError:
+    digits = text.removeprefix("-")
+    hexadecimal = digits[:2].lower() == "0x"
+    known = "0123456789abcdefABCDEF" if hexadecimal else "0123456789"
+    digits = digits[2:] if hexadecimal else digits
+    # What Python takes for a number beside these (1_0, digits of other scripts) is a slip.
+    if not digits or digits.strip(known):
         raise UsageError(
             "--exit",
             f"{text[:40]!r} is no exit status",
             "give a number such as 127, -9 or 0xC0000005",
-        ) from None
-    return code if len(text) <= 40 else 1 << 62
+        )
+    if len(digits) > 30:
+        return 1 << 62
+    code = int(digits, 16 if hexadecimal else 10)
+    return -code if text.startswith("-") else code
 
 
 def one_format(json: bool, line: bool) -> None:

@@ -45,6 +45,7 @@ def test_every_option_of_the_verb_is_known_with_its_default() -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        ["--max-wait", "-1", "--stdin", "-", "--", "true", "--", "x"],
         ["--", "true"],
         ["--", "tool", "--json", "--", "-x", ""],
         ["--shell", "a | b"],
@@ -90,7 +91,7 @@ def test_the_words_mean_what_typer_makes_of_them(
         ["--timeout", "soon", "--", "true"],
         ["--limit-bytes", "1.5", "--", "true"],
         ["--timeout", "--", "true"],
-        ["--max-wait", "-1", "--", "true"],
+        ["--max-wait", "--", "true"],
         ["--timeout"],
         ["--shell", "a", "b"],
         ["--pty"],

@@ -64,6 +64,9 @@ FLAGS = ["--exit", "127", "--command", "jqq ."]
         (["--timed-out", "--silent", "3", "--effect", "read_only", "--line"], 0),
         (["--exit", "1", "--json", "--line"], 2),
         (["--exit", "one"], 2),
+        (["--line", "--", "CAPTURE"], 0),
+        (["CAPTURE", "--", "--line"], 2),
+        (["--exit=-9", "--duration", "-1", "--line"], 0),
         (["--exit", "1", "ERR"], 2),
         (["--command", "ls", "--json"], 2),
         (["--exit", "1", "--stderr", "none.txt", "--json"], 2),
@@ -81,6 +84,7 @@ def test_flags_mean_the_same_both_ways(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ERR").write_text("bash: jqq: command not found\n")
+    Path("CAPTURE").write_text('{"exit_code": 127, "command": "jqq ."}\n')
     quick = (classify_words(words), *capsys.readouterr())
     whole = (run_app(["classify", *words]), *capsys.readouterr())
     assert quick == whole
@@ -89,8 +93,8 @@ def test_flags_mean_the_same_both_ways(
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--exits", "1"], ["--exit"], ["--duration", "long"], ["--json=yes"], ["--", "x"],
-     ["-x"], ["--stderr", "--json"]],
+    [["--help"], ["--exits", "1"], ["--exit"], ["--duration", "long"], ["--json=yes"],
+     ["--stderr", "--", "x"], ["-x"], ["--stderr", "--json"]],
 )  # fmt: skip
 def test_other_words_are_left_to_typer(words: list[str]) -> None:
     assert read_words(words) is None

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from triage.cli.inputs import mask_by, record_audit, unmasking_table_for
+from triage.cli.words import Flags, Values, read_options
 from triage.errors import TriageError, UsageError
 from triage.frozen import frozen
 
@@ -50,8 +51,7 @@ class Asked:
     line: bool = False
 
 
-# Option -> its field and what its value is, or what it sets.
-VALUES: dict[str, tuple[str, type]] = {
+VALUES: Values = {
     "--shell": ("shell", str),
     "--timeout": ("timeout", float),
     "--idle-timeout": ("idle_timeout", float),
@@ -66,7 +66,7 @@ VALUES: dict[str, tuple[str, type]] = {
     "--tier": ("tier", str),
     "--rules": ("rules", str),
 }
-FLAGS: dict[str, tuple[str, bool]] = {
+FLAGS: Flags = {
     "--pty": ("pty", True),
     "--retry": ("retry", True),
     "--no-retry": ("retry", False),
@@ -80,33 +80,14 @@ FLAGS: dict[str, tuple[str, bool]] = {
 def read_words(words: list[str]) -> Asked | None:
     """Read the usual form: options as they are listed, ``--``, the command.
 
-    None for anything else (an unknown option, a value that does not fit, ``--help``): typer then
-    reads the same words, and says what is wrong with them.
+    None for anything else, which is left to typer (see `read_options`).
     """
-    fields: dict[str, Any] = {}
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            fields["command"] = list(rest)
-            break
-        if word in FLAGS:
-            name, fields[name] = FLAGS[word][0], FLAGS[word][1]
-            continue
-        option, equals, value = word.partition("=")
-        if option not in VALUES:
-            return None
-        if not equals:
-            value = next(rest, "-")
-            if value.startswith("-"):
-                return None
-        name, kind = VALUES[option]
-        if kind is list:
-            fields.setdefault(name, []).append(value)
-            continue
-        try:
-            fields[name] = kind(value)
-        except ValueError:
-            return None
+    read = read_options(words, VALUES, FLAGS)
+    if read is None or read[1]:
+        return None
+    fields, _, command = read
+    if command is not None:
+        fields["command"] = command
     if "command" not in fields and "shell" not in fields:
         return None
     fields.setdefault("audit", os.environ.get("TRIAGE_AUDIT"))

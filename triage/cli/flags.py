@@ -7,52 +7,33 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from triage.cli.words import Flags, Values, read_options
 from triage.errors import UsageError
 from triage.model import Capture
 
 __all__ = ["existing_file", "exit_status", "flag_capture", "one_format", "read_words"]
 
-# Option -> its name as a keyword, and what its value is.
-_VALUES: dict[str, tuple[str, type]] = {
+_VALUES: Values = {
     **{f"--{name}": (name, str) for name in ("exit", "stdout", "stderr", "merged", "command")},
     **{f"--{name}": (name, str) for name in ("effect", "tier", "rules", "audit")},
     **{f"--{name}": (name, float) for name in ("duration", "silent", "limit")},
 }
-_SWITCHES = {
-    "--json": "json", "--line": "line", "--exit-code": "exit_code", "--timed-out": "timed_out",
-    "--state": "state",
-}  # fmt: skip
+_SWITCHES: Flags = {
+    f"--{name.replace('_', '-')}": (name, True)
+    for name in ("json", "line", "exit_code", "timed_out", "state")
+}
 
 
 def read_words(words: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
     """Read the usual form, options as they are listed and files; returns files and keywords.
 
-    None for anything else (an unknown option, a value that does not fit, ``--help``): typer then
-    reads the same words, and says what is wrong with them.
+    None for anything else, which is left to typer (see `read_options`).
     """
-    files: list[str] = []
-    given: dict[str, Any] = {}
-    rest = iter(words)
-    for word in rest:
-        if word == "-" or not word.startswith("-"):
-            files.append(word)
-            continue
-        if word in _SWITCHES:
-            given[_SWITCHES[word]] = True
-            continue
-        option, equals, value = word.partition("=")
-        if option not in _VALUES:
-            return None
-        if not equals:
-            value = next(rest, "--")
-            if value.startswith("--"):
-                return None
-        name, kind = _VALUES[option]
-        try:
-            given[name] = kind(value)
-        except ValueError:
-            return None
-    return files, given
+    read = read_options(words, _VALUES, _SWITCHES)
+    if read is None:
+        return None
+    given, files, more = read
+    return [*files, *(more or ())], given
 
 
 def flag_capture(options: Mapping[str, Any]) -> Capture | None:

@@ -293,6 +293,8 @@ def test_a_verdict_from_a_warm_cache_loads_nothing_dear(table: Table) -> None:
 
 def test_the_surface_is_small_and_all_of_it_is_there() -> None:
     assert len(triage.__all__) == len(set(triage.__all__)) <= 15
+    documented = set(re.findall(r"`(\w+)\([\w=, ]*\)`", (ROOT / "README.md").read_text("utf-8")))
+    assert {"run", "extract", "judge_run"} <= documented <= set(triage.__all__)
     for name in triage.__all__:
         assert getattr(triage, name).__name__ == name
     assert (PACKAGE / "py.typed").exists()

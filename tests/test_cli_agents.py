@@ -203,7 +203,8 @@ def agent(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
 
 def test_a_command_is_run_with_every_word_and_its_output_passes_through() -> None:
     done = agent("--", "echo", "agent", "--json", "--", "agent")
-    assert done.stdout.startswith(b"agent --json -- agent\nok: ")
+    assert done.stdout == b"agent --json -- agent\n"
+    assert done.stderr.startswith(b"ok: ")
     assert done.returncode == 0
 
 
@@ -211,7 +212,7 @@ def test_a_command_that_only_reads_is_not_said_to_change_things() -> None:
     done = agent("--timeout", "0.5", "--", "sleep", "60")
     assert done.returncode == 92
     assert b"(cancelled)" in done.stderr
-    assert b"changes things" not in done.stdout
+    assert b"changes things" not in done.stderr
 
 
 WRITER = """

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triage.bundle import bundle
     from triage.cache import load_table
-    from triage.capture_data import capture_from_mapping
+    from triage.capture_data import capture_from_mapping as capture_from_mapping
     from triage.drop_in import subprocess_run
     from triage.engine import classify
     from triage.envelope import Extraction as Extraction
-    from triage.envelope import extract as extract
-    from triage.envelope import extract_envelope
+    from triage.envelope import extract, extract_envelope
     from triage.errors import CaptureError, RuleError, TriageError
     from triage.judge import ajudge_run, judge_run
     from triage.model import Action as Action
@@ -37,8 +36,8 @@ __all__ = [
     "ajudge_run",
     "arun",
     "bundle",
-    "capture_from_mapping",
     "classify",
+    "extract",
     "extract_envelope",
     "judge_run",
     "load_table",

@@ -10,7 +10,7 @@ import typer
 
 from triage.border import masked_verdict
 from triage.cli import options as opt
-from triage.cli.output import finish, guarded, machine_wanted, say_json
+from triage.cli.output import finish, guarded, machine_wanted, say, say_json
 from triage.cli.status import AGENT_STATUS, ExitStatus
 from triage.cli.std_streams import write_error
 from triage.engine import classify
@@ -61,7 +61,8 @@ def agent(
     """Judge a run of an agent CLI: ok, agent_no_output, agent_error or nonzero_exit.
 
     The verdict stands on stderr in one line, and is the exit status (90, 91, 92) unless
-    --exit-zero is given. With --json the whole metrics block is kept.
+    --exit-zero is given; the summary before it stands on stdout, with CMD on stderr. With --json
+    the whole metrics block is kept.
 
     Example: claude -p --output-format stream-json --verbose 'fix it' >run.jsonl; triage agent
     run.jsonl --exit $?
@@ -124,8 +125,11 @@ def _agent(
             line = _line_with(preview, judged)
     if machine:
         say_json(data)
+    elif as_command:
+        # stdout is the command's.
+        write_error(printable(_card(data)) + "\n")
     else:
-        _card(data)
+        say(_card(data))
     write_error(printable(mask(line)) + "\n")
     if audit:
         _record(audit, judged, verdict, capture)
@@ -241,25 +245,25 @@ def _preview(url: str, audit: str | None) -> ProbeResult:
     return result
 
 
-def _card(data: dict[str, Any]) -> None:
-    from triage.cli.output import say
-
+def _card(data: dict[str, Any]) -> str:
+    """The verdict for a person."""
     shown = data["verdict"] if data["verdict"] == "ok" else f"{data['verdict']} ({data['subtype']})"
-    say(f"{shown}: {data['why']}")
     counts = data["counts"]
-    say(
+    lines = [
+        f"{shown}: {data['why']}",
         f"  {data['format']}: {counts['texts']} texts, {counts['tool_calls']} tool calls, "
-        f"{counts['errors']} errors, {counts['lines']} lines"
-    )
+        f"{counts['errors']} errors, {counts['lines']} lines",
+    ]
     verdict = data["triage"]
     mode = f", §{verdict['mode']}" if verdict["mode"] else ""
     row = f"row {verdict['row']}" if verdict["row"] else "no row"
-    say(f"  {row}{mode}, rule {verdict['rule']}")
+    lines.append(f"  {row}{mode}, rule {verdict['rule']}")
     if verdict["verdict"] != "not_failure":
-        say(f"  do: {verdict['action']['text']}")
+        lines.append(f"  do: {verdict['action']['text']}")
     if data["flags"]:
-        say(f"  flags: {', '.join(data['flags'])}")
+        lines.append(f"  flags: {', '.join(data['flags'])}")
     if data.get("preview"):
         preview = data["preview"]
         said = "ok" if preview["check"] is None else f"{preview['check']}: {preview['why']}"
-        say(f"  preview {preview['url']}: {said}")
+        lines.append(f"  preview {preview['url']}: {said}")
+    return "\n".join(lines)

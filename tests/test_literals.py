@@ -33,6 +33,12 @@ def one_by_one(clauses: Clauses, text: str) -> set[int]:
     }
 
 
+def by_set(clauses: Clauses, text: str) -> set[int]:
+    seen = LiteralSet(re2, clauses).find(text)
+    assert seen is not None
+    return seen.found
+
+
 def by_grams(clauses: Clauses, text: str) -> set[int]:
     candidates = GramIndex(grams_of(clauses)).find(text)
     known: dict[str, bool] = {}
@@ -44,7 +50,7 @@ def by_grams(clauses: Clauses, text: str) -> set[int]:
 def test_both_find_what_is_there(clauses: Clauses, text: str) -> None:
     wanted = one_by_one(clauses, text)
     assert by_grams(clauses, text) == wanted
-    assert LiteralSet(re2, clauses).find(text) == wanted
+    assert by_set(clauses, text) == wanted
 
 
 @pytest.mark.parametrize("before", [0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 200_000])
@@ -52,12 +58,12 @@ def test_a_literal_is_found_wherever_it_stands_in_a_long_text(before: int) -> No
     clauses = {3: [["needle"]], 5: [["needles", "none"]], 7: [["nee"], ["dle"]]}
     text = "x" * before + "needle" + "x" * 70_000
     assert by_grams(clauses, text) == {3, 7}
-    assert LiteralSet(re2, clauses).find(text) == {3, 7}
+    assert by_set(clauses, text) == {3, 7}
 
 
 def test_a_clause_less_number_is_always_found() -> None:
     assert by_grams({1: []}, "") == {1}
-    assert LiteralSet(re2, {1: []}).find("") == {1}
+    assert by_set({1: []}, "") == {1}
 
 
 def test_a_literal_is_filed_under_what_few_others_have() -> None:
@@ -69,9 +75,19 @@ def test_a_literal_is_filed_under_what_few_others_have() -> None:
 
 def test_signs_of_patterns_are_plain_characters_in_literals() -> None:
     clauses = {1: [["a.c"]], 2: [["(?i)"]], 3: [["\\d"]], 4: [["["]]}
-    found = LiteralSet(re2, clauses)
-    assert found.find("abc 7 ") == set()
-    assert found.find("a.c (?i) \\d [") == {1, 2, 3, 4}
+    assert by_set(clauses, "abc 7 ") == set()
+    assert by_set(clauses, "a.c (?i) \\d [") == {1, 2, 3, 4}
+
+
+@settings(max_examples=200)
+@given(CLAUSES, TEXTS)
+def test_of_each_clause_is_known_what_stands_in_the_text(clauses: Clauses, text: str) -> None:
+    seen = LiteralSet(re2, clauses).find(text)
+    assert seen is not None and seen.lowered is text
+    for number, some in clauses.items():
+        there = [sorted({literal for literal in clause if literal in text}) for clause in some]
+        assert [sorted(clause) for clause in seen.clauses(number)] == there
+    assert seen.clauses(-1) == []
 
 
 @given(st.lists(st.sampled_from(["not found", "error: ", "x", "denied", "é", "\n"]), max_size=14))
@@ -88,4 +104,4 @@ def test_what_lies_across_two_pieces_is_found(size: int, at: int) -> None:
     text = "x" * at + "needle" + "y" * 9 + "hay"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("triage.literals._SCANNED", size)
-        assert LiteralSet(re2, clauses).find(text) == {1, 2}
+        assert by_set(clauses, text) == {1, 2}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from triage.exits import EXIT_CLASSES
 from triage.logic import Logic, normal, statuses
-from triage.match import WORDS, Matcher
+from triage.match import Matcher
 from triage.model import Capture
 from triage.signals import Signals
 
@@ -109,7 +109,7 @@ CONDITION = st.recursive(
 
 def holds(node: Any, code: int | None) -> bool:
     matcher = Matcher([], [])
-    return bool(WORDS[node[0]](matcher, node, Signals(Capture(exit_code=code)), []))
+    return matcher.holds(node, Signals(Capture(exit_code=code)), [])
 
 
 @settings(max_examples=150, deadline=None)

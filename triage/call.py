@@ -7,6 +7,7 @@ line stays whole and goes to the shell it was written for. Expansion is never do
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triage.frozen import frozen
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "call_of"]
 
+# Of lines up to this many characters the words are remembered.
+_REMEMBERED = 2_000
 _LONGEST_LINE = 100_000  # one argument holds 131,072 bytes on Linux
 
 # Unquoted, these make a line more than a list of words; `=` matters in the first word only.
@@ -78,7 +81,9 @@ def call_of(
         text = command
         start = _shell_of(shell)
         # Other shells read backslashes and quotes otherwise: their lines stay whole.
-        words = _plain_words(command) if start[1] == "-c" else None
+        words = None
+        if start[1] == "-c":
+            words = (_remembered if len(command) <= _REMEMBERED else _plain_words)(command)
         argv = words if words is not None else (*start, command)
         if not command.strip():
             argv = None
@@ -145,3 +150,6 @@ def _plain_words(text: str) -> tuple[str, ...] | None:
     if not words or words[0] in _SHELL_WORDS:
         return None
     return tuple(words)
+
+
+_remembered = lru_cache(maxsize=512)(_plain_words)

@@ -2,76 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from triage.finds import Found, Node
+from triage.finds import Found, Node, Test
 from triage.value_tests import passes
 
 if TYPE_CHECKING:
+    from triage.command import CommandLine, Stage
     from triage.pattern_search import Patterns
     from triage.signals import Signals
 
-__all__ = ["command_holds"]
+__all__ = ["command_test"]
+
+# Whether the line, or one stage of it, passes one test.
+LineTest = Callable[["CommandLine", "Signals"], bool]
+StageTest = Callable[["Stage", "Signals"], bool]
 
 
-def command_holds(m: Patterns, node: Node, s: Signals, found: list[Found]) -> bool:
-    """Whether ``[command, line tests, stage tests, which]`` is true; makes no evidence."""
-    line = s.line
-    if line is None:
-        return False
+def command_test(m: Patterns, node: Node) -> Test:
+    """Make the test of ``[command, line tests, stage tests, which]``; it makes no evidence."""
     _, line_tests, stage_tests, which = node
-    for name, wanted in line_tests:
-        if name == "shape" and not line.shape.intersection(wanted):
+    of_line = [_of_line(m, name, wanted) for name, wanted in line_tests]
+    of_stage = [_of_stage(m, name, wanted) for name, wanted in stage_tests]
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        line = s.line
+        if line is None:
             return False
-        if name == "without_shape" and line.shape.intersection(wanted):
-            return False
-        if name == "masks_status" and line.masks_status is not wanted:
-            return False
-        if name == "json_wanted" and line.json_wanted is not wanted:
-            return False
-        if name == "effect" and s.effect not in wanted:
-            return False
-        if name == "owner_certain" and (len(s.owners) == 1) is not wanted:
-            return False
-        if name == "line" and m.search(wanted, line.text, 0, len(line.text), s) is None:
-            return False
-    if not stage_tests:
-        return True
-    if which == "owner":
-        return bool(s.owners) and all(_stage(m, stage_tests, stage, s) for stage in s.owners)
-    stages = s.owners if which == "possible" else (*line.stages, *line.nested)
-    return any(_stage(m, stage_tests, stage, s) for stage in stages)
+        for holds in of_line:
+            if not holds(line, s):
+                return False
+        if not of_stage:
+            return True
+        if which == "owner":
+            return bool(s.owners) and all(_passes(of_stage, stage, s) for stage in s.owners)
+        stages = s.owners if which == "possible" else (*line.stages, *line.nested)
+        return any(_passes(of_stage, stage, s) for stage in stages)
+
+    return test
 
 
-def _stage(m: Patterns, tests: Node, stage: Any, s: Signals) -> bool:
-    for name, wanted in tests:
-        if name == "program":
-            if stage.program.casefold() not in wanted:
-                return False
-        elif name == "subcommand":
-            if not any(stage.words[: len(path)] == tuple(path) for path in wanted):
-                return False
-        elif name == "flags":
-            if stage.flags.isdisjoint(wanted):
-                return False
-        elif name == "flags_all":
-            if not stage.flags.issuperset(wanted):
-                return False
-        elif name == "without_flags":
-            if not stage.flags.isdisjoint(wanted):
-                return False
-        elif name == "wrapper":
-            if not set(stage.wrappers).intersection(wanted):
-                return False
-        elif name == "words":
-            if not passes(m, wanted, len(stage.words), s):
-                return False
-        elif name == "args":
-            text = " ".join(stage.argv[1:])
-            if m.search(wanted, text, 0, len(text), s) is None:
-                return False
-        elif name == "redirects":
-            text = " ".join(stage.redirects)
-            if m.search(wanted, text, 0, len(text), s) is None:
-                return False
+def _passes(tests: Sequence[StageTest], stage: Stage, s: Signals) -> bool:
+    for holds in tests:  # noqa: SIM110 (a generator would cost as much as the tests)
+        if not holds(stage, s):
+            return False
     return True
+
+
+def _of_line(m: Patterns, name: str, wanted: Any) -> LineTest:
+    if name == "shape":
+        return lambda line, s: not line.shape.isdisjoint(wanted)
+    if name == "without_shape":
+        return lambda line, s: line.shape.isdisjoint(wanted)
+    if name == "masks_status":
+        return lambda line, s: line.masks_status is wanted
+    if name == "json_wanted":
+        return lambda line, s: line.json_wanted is wanted
+    if name == "effect":
+        return lambda line, s: s.effect in wanted
+    if name == "owner_certain":
+        return lambda line, s: (len(s.owners) == 1) is wanted
+    return lambda line, s: m.search(wanted, line.text, 0, len(line.text), s) is not None
+
+
+def _of_stage(m: Patterns, name: str, wanted: Any) -> StageTest:
+    if name == "program":
+        programs = frozenset(wanted)
+        return lambda stage, s: stage.program.casefold() in programs
+    if name == "subcommand":
+        paths = [tuple(path) for path in wanted]
+        return lambda stage, s: any(stage.words[: len(path)] == path for path in paths)
+    if name == "flags":
+        return lambda stage, s: not stage.flags.isdisjoint(wanted)
+    if name == "flags_all":
+        return lambda stage, s: stage.flags.issuperset(wanted)
+    if name == "without_flags":
+        return lambda stage, s: stage.flags.isdisjoint(wanted)
+    if name == "wrapper":
+        return lambda stage, s: not set(wanted).isdisjoint(stage.wrappers)
+    if name == "words":
+        return lambda stage, s: passes(m, wanted, len(stage.words), s)
+    return lambda stage, s: _found_in(
+        m, wanted, stage.argv[1:] if name == "args" else stage.redirects, s
+    )
+
+
+def _found_in(m: Patterns, pid: int, words: Sequence[str], s: Signals) -> bool:
+    text = " ".join(words)
+    return m.search(pid, text, 0, len(text), s) is not None

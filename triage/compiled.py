@@ -19,7 +19,7 @@ from typing import Any
 
 __all__ = ["FORMAT", "Lines", "Parts", "by_number", "pack", "unpack"]
 
-FORMAT = "triage-table-7"
+FORMAT = "triage-table-8"
 
 # Sections whose keys are parts of their own, and the lists that are looked up by number.
 _OPENED = ("hot",)

@@ -39,6 +39,8 @@ _RUN = (
 )
 # Chinese and Japanese have no spaces to part the words.
 _UNSPACED = "[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}"
+# What can stand in a run of words, or between them, and is no ASCII.
+_BEYOND = r"[^\W\d_\x00-\x7f]|[\udc80-\udcff’\xa0\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
 _NO_UTF8 = "[\udc80-\udcff]{2}"
 _BETWEEN = ": |："
 # No path, no option and no program's name, which a colon follows.
@@ -103,9 +105,10 @@ def plainly_english(text: str) -> bool:
 def may_be_foreign(text: str) -> bool:
     """Whether the last lines have anything that the catalogues could know."""
     tail = text[tail_start(text) :]
-    lines = suspect_lines(tail)
-    certain = any(line.letters or line.no_utf8 for line in lines)
-    return certain or (bool(lines) and not has_english(tail))
+    if not has_english(tail):
+        return bool(suspect_lines(tail))
+    # Beside English words only what English can't write counts.
+    return any(line.letters or line.no_utf8 for line in suspect_lines(tail, beyond_ascii=True))
 
 
 def has_english(tail: str) -> bool:
@@ -113,18 +116,24 @@ def has_english(tail: str) -> bool:
     return any(match.group().lower() in _ENGLISH for match in re.finditer(_ASCII_WORD, tail))
 
 
-def suspect_lines(tail: str, *, every: bool = False) -> list[SuspectLine]:
+def suspect_lines(
+    tail: str, *, every: bool = False, beyond_ascii: bool = False
+) -> list[SuspectLine]:
     """Return those of the last lines that have pieces to look up, oldest first.
 
     `every`: the text is known to be foreign, so that shorter pieces count too (see `pieces`), but
-    none with English words.
+    none with English words. `beyond_ascii`: lines with no letter beyond ASCII, and no byte that was
+    no UTF-8, are left out.
     """
     lines: list[SuspectLine] = []
     end = len(tail)
     for _ in range(_MOST_LINES):
         start = tail.rfind("\n", 0, end) + 1
         text = tail[start:end]
-        if 0 < len(text) <= _LONGEST_LINE and not text.isspace():
+        passed_over = text.isspace() or (
+            beyond_ascii and (text.isascii() or re.search(_BEYOND, text) is None)
+        )
+        if 0 < len(text) <= _LONGEST_LINE and not passed_over:
             no_utf8 = not text.isascii() and re.search(_NO_UTF8, text) is not None
             found = () if no_utf8 else pieces(text, every=every)
             if every:

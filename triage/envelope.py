@@ -108,13 +108,16 @@ def extract_envelope(text: str) -> Any:
     return extract(text).value
 
 
-def extract(text: str) -> Extraction:
-    """Return the JSON value that `text` carries, with its provenance; total and linear."""
+def extract(text: str, *, stripped: str | None = None) -> Extraction:
+    """Return the JSON value that `text` carries, with its provenance; total and linear.
+
+    `stripped` is the text without its escapes, where it is at hand.
+    """
     decoder = Decoder(text)
     first = first_value(decoder)
     if first is not None and not text[first[2] :].strip(_BLANK):
         return _whole(decoder, first, None)
-    clean = strip_escapes(text)
+    clean = strip_escapes(text) if stripped is None else stripped
     offsets = None
     if clean != text:
         offsets = OffsetMap(text)
@@ -131,12 +134,13 @@ def extract(text: str) -> Extraction:
     return _chosen(clean, chosen, offsets, counts)
 
 
-def ends_mid_structure(text: str) -> bool:
+def ends_mid_structure(text: str, *, stripped: str | None = None) -> bool:
     """Say whether `text` ends inside a container that began as JSON at the start of a line.
 
     Escapes and white space at the end are passed over. A bracket in prose does not count, nor
     a bare one at the very end unless nothing stands before it. Costs one decoding of what is
-    whole, so there is no need to ask about a text that parsed as a whole. Linear, total.
+    whole, so there is no need to ask about a text that parsed as a whole. Linear, total. `stripped`
+    is the text without its escapes, where it is at hand.
     """
     if "[" not in text and "{" not in text:
         return False
@@ -145,7 +149,7 @@ def ends_mid_structure(text: str) -> bool:
     except RecursionError:
         load_on_fresh_stack("triage.json_end")
         from triage.json_end import ends_inside_value
-    return ends_inside_value(text)
+    return ends_inside_value(text, stripped)
 
 
 def duplicate_keys(text: str, extraction: Extraction) -> tuple[str, ...]:

@@ -54,10 +54,10 @@ def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[E
 
 def last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
     """The last line where the error would be, for rows that rest on the status alone."""
-    from triage.text import safe
+    from triage.text import end_of, safe
 
     stream = signals.error_stream
-    end = len(stream.text.rstrip())
+    end = end_of(stream.text)
     if not end or row.verdict == "not_failure":
         return ()
     start = max(stream.text.rfind("\n", 0, end) + 1, end - _LONGEST_EVIDENCE)

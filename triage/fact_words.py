@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triage.finds import RAW, Found, Node
+from triage.text import end_of, start_of
 from triage.value_tests import ABSENT, look_up, passes
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def _extraction(m: Patterns, node: Node, s: Signals, found: list[Found]) -> bool
         if name == "kind":
             value: Any = extraction.value if extraction.found else ABSENT
         elif name == "share":
-            size = len(s.stdout.raw.strip())
+            raw = s.stdout.raw
+            size = end_of(raw) - start_of(raw) if extraction.found else 0
             value = (extraction.end - extraction.start) / size if extraction.found and size else 0.0
         elif name == "polluted":
             value = extraction.found and (extraction.has_before or extraction.has_after)
@@ -96,7 +98,7 @@ def _empty(m: Patterns, node: Node, s: Signals, found: list[Found]) -> bool:
     # Of a merged text either stream is the whole: only both can be seen to be empty.
     for name in node[1]:
         stream = s.stdout if name == "stdout" else s.stderr
-        if stream.text.strip():
+        if not stream.blank:
             return False
     return True
 

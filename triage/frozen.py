@@ -81,6 +81,7 @@ def _init_of(
 ) -> Callable[..., None]:
     """The constructor of one class; it may still set what nobody can set later."""
     setters = [cls.__dict__[name].__set__ for name in names]
+    pairs = list(zip(names, setters, strict=True))
     most = 0 if kw_only else len(names)
 
     def init(self: Any, *values: Any, **named: Any) -> None:
@@ -91,20 +92,18 @@ def _init_of(
             set_value(self, value)
         if given == len(names) and not named:
             return
-        used = 0
-        for index in range(given, len(names)):
-            name = names[index]
-            if name in named:
-                setters[index](self, named[name])
-                used += 1
-            elif name in defaults:
-                value = defaults[name]
-                setters[index](self, value.factory() if isinstance(value, _Fresh) else value)
-            else:
-                raise TypeError(f"{cls.__qualname__}() misses {name!r}")
-        if used < len(named):
-            odd = next((name for name in named if name not in names[given:]), "")
-            raise TypeError(f"{cls.__qualname__}() got {odd!r}, which it has not, or has already")
+        known = {**defaults, **named} if defaults else named
+        for name, set_value in pairs[given:] if given else pairs:
+            try:
+                value = known[name]
+            except KeyError:
+                raise TypeError(f"{cls.__qualname__}() misses {name!r}") from None
+            set_value(self, value.factory() if value.__class__ is _Fresh else value)
+        if (given and named) or len(known) > len(names):
+            odd = next((name for name in named if name not in names[given:]), None)
+            if odd is not None:
+                told = f"got {odd!r}, which it has not, or has already"
+                raise TypeError(f"{cls.__qualname__}() {told}")
 
     init.__name__ = "__init__"
     return init

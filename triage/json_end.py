@@ -14,12 +14,12 @@ __all__ = ["ends_inside_value"]
 _LINE_OPENER = re.compile(rf"[\n\r][ \t\ufeff]*+(?={START}|[\[{{]{RAN_OUT})")
 
 
-def ends_inside_value(text: str) -> bool:
+def ends_inside_value(text: str, stripped: str | None = None) -> bool:
     """Say whether `text` ends inside a value, as `triage.envelope.ends_mid_structure` puts it."""
     # As given first: a value may hold characters that are escapes elsewhere.
     cut = _is_cut(text)
     if cut is None:
-        clean = strip_escapes(text)
+        clean = strip_escapes(text) if stripped is None else stripped
         cut = clean != text and _is_cut(clean)
     return bool(cut)
 

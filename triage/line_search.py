@@ -19,7 +19,8 @@ def lines_with(
     """Yield, in order, the spans of the lines between `start` and `end` that have every clause.
 
     `lowered` has a place for each character of the text, so that its spans are the text's. Where no
-    clause names a literal the one span is all of it. Linear in the text for each literal.
+    clause names a literal the one span is all of it; where one has no alternative left there is
+    none. Linear in the text for each literal.
     """
     usable = [clause for clause in clauses if BEYOND_ASCII not in clause]
     if not usable:
@@ -37,7 +38,7 @@ def lines_with(
         line = max(lowered.rfind("\n", start, at) + 1, start)
         after = lowered.find("\n", at, end)
         after = end if after < 0 else after
-        if all(_has(clause, lowered, line, after) for clause in others):
+        if _have(others, lowered, line, after):
             yield line, after
         for literal, place in [*places.items()]:
             if place < after:
@@ -56,10 +57,16 @@ def _lines_with_one(
         line = max(lowered.rfind("\n", start, at) + 1, start)
         after = lowered.find("\n", at, end)
         after = end if after < 0 else after
-        if all(_has(clause, lowered, line, after) for clause in others):
+        if _have(others, lowered, line, after):
             yield line, after
         at = lowered.find(literal, after, end)
 
 
-def _has(clause: Sequence[str], lowered: str, start: int, end: int) -> bool:
-    return any(lowered.find(literal, start, end) >= 0 for literal in clause)
+def _have(clauses: Sequence[Sequence[str]], lowered: str, start: int, end: int) -> bool:
+    for clause in clauses:
+        for literal in clause:
+            if lowered.find(literal, start, end) >= 0:
+                break
+        else:
+            return False
+    return True

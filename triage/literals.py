@@ -12,11 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["BEYOND_ASCII", "GramIndex", "LiteralSet", "grams_of", "has_all", "lowered_text"]
+__all__ = [
+    "BEYOND_ASCII",
+    "GramIndex",
+    "LiteralSet",
+    "Seen",
+    "grams_of",
+    "has_all",
+    "lowered_text",
+]
 
 # Stands at the end of every lowered text that has a character beyond ASCII, as the one literal
-# that patterns need which want such a character, whichever.
-BEYOND_ASCII = "\uffff"
+# that patterns need which want such a character, whichever. Any of them would do; a wider one would
+# make two bytes of each character of a text that needs one.
+BEYOND_ASCII = "\x80"
 
 _GRAM = 4
 _CHUNK = 64 << 10
@@ -116,26 +125,32 @@ class GramIndex:
 class LiteralSet:
     """Clauses of literals, all looked for in one pass; needs google-re2."""
 
-    __slots__ = ("_bare", "_clauses", "_first", "_sentinel", "_set", "_shared")
+    __slots__ = ("_bare", "_clauses", "_first", "_literals", "_sentinel", "_set", "_shared")
 
     def __init__(self, re2: Any, clauses: Mapping[int, Sequence[Sequence[str]]]) -> None:
         """Raises `re2.error` where RE2 refuses the set."""
         numbers: dict[str, int] = {}
         self._bare: list[int] = []
         self._clauses: dict[int, list[frozenset[int]]] = {}
-        # Literal -> the clauses that need it or one of its alternatives first.
-        self._first: dict[int, list[int]] = {}
+        # Literal -> the clauses that need it or one of its alternatives first, and no other; then
+        # those that need others too.
+        first: dict[int, tuple[list[int], list[tuple[int, Sequence[frozenset[int]]]]]] = {}
         for number, some in clauses.items():
             if not some:
                 self._bare.append(number)
                 continue
-            known = [
+            self._clauses[number] = known = [
                 frozenset(numbers.setdefault(literal, len(numbers)) for literal in clause)
                 for clause in some
             ]
-            self._clauses[number] = known[1:]
             for literal in known[0]:
-                self._first.setdefault(literal, []).append(number)
+                alone, others = first.setdefault(literal, ([], []))
+                if len(known) > 1:
+                    others.append((number, known[1:]))
+                else:
+                    alone.append(number)
+        self._first = first
+        self._literals = [*numbers]
         self._shared = max(map(len, numbers), default=0)
         options = re2.Options()
         options.log_errors = False
@@ -152,8 +167,8 @@ class LiteralSet:
         self._set.Add(b"")
         self._set.Compile()
 
-    def find(self, lowered: str) -> set[int] | None:
-        """Return the numbers whose every clause has an alternative in the text; None: no answer."""
+    def find(self, lowered: str) -> Seen | None:
+        """Return what was seen of the clauses in the text; None: no answer."""
         there: set[int] = set()
         # In pieces that share what a literal may be long: encoded is a copy of the text.
         for start in range(0, max(len(lowered), 1), _SCANNED):
@@ -162,13 +177,49 @@ class LiteralSet:
             if not hits or self._sentinel not in hits:
                 return None
             there.update(hits)
+        there.discard(self._sentinel)
         found = set(self._bare)
-        first, clauses = self._first, self._clauses
+        get = self._first.get
         for hit in there:
-            for number in first.get(hit, ()):
-                if number not in found and not any(map(there.isdisjoint, clauses[number])):
+            needing = get(hit)
+            if needing is None:
+                # It is only ever asked for after others.
+                continue
+            alone, others = needing
+            found.update(alone)
+            for number, clauses in others:
+                for clause in clauses:
+                    if there.isdisjoint(clause):
+                        break
+                else:
                     found.add(number)
-        return found
+        return Seen(lowered, found, there, self._clauses, self._literals)
+
+
+class Seen:
+    """What one pass over a text has seen: `found` are the clauses that hold, by number."""
+
+    __slots__ = ("_clauses", "_literals", "_there", "found", "lowered")
+
+    def __init__(
+        self,
+        lowered: str,
+        found: set[int],
+        there: set[int],
+        clauses: Mapping[int, Sequence[frozenset[int]]],
+        literals: Sequence[str],
+    ) -> None:
+        self.lowered = lowered
+        self.found = found
+        self._there = there
+        self._clauses = clauses
+        self._literals = literals
+
+    def clauses(self, number: int) -> list[list[str]]:
+        """Return the clauses of `number`, of each only what stands in the text."""
+        there, literals = self._there, self._literals
+        known = self._clauses.get(number, ())
+        return [[literals[index] for index in clause & there] for clause in known]
 
 
 def _encoded(text: str) -> bytes:

@@ -66,9 +66,10 @@ def _frozen(item: Any) -> Any:
 @lru_cache(maxsize=4096)
 def _statuses(items: tuple[Any, ...], named: tuple[int, ...]) -> frozenset[int | None]:
     node = ["exit", [list(item) if isinstance(item, tuple) else item for item in items]]
-    holds: Any = WORDS["exit"]
+    nothing: Any = None
+    _, holds = WORDS["exit"](nothing, node)
     calls = (*_calls(), *(_call(code) for code in named))
-    return frozenset(call.capture.exit_code for call in calls if holds(None, node, call, []))
+    return frozenset(call.capture.exit_code for call in calls if holds(call, []))
 
 
 def _call(code: int | None) -> Signals:

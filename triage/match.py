@@ -1,19 +1,24 @@
-"""The predicate vocabulary: one function per word, over compiled conditions.
+"""The predicate vocabulary: one function per word, which makes a test of a compiled condition.
 
 A condition is plain JSON data, ``[word, argument, ...]``, made by `triage.compile` out of a row's
 ``when:``; docs/vocabulary.md is its user's page. `holds` says whether a condition is true of a
 `Signals` and appends the evidence of what it found. Evidence of a refused branch is dropped.
+
+The test of a condition is made when it is first asked for, and kept. With it comes what it needs:
+the patterns of which one must match for it to hold, so that most branches are left at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from triage.command_words import command_holds
+from triage.command_words import command_test
 from triage.fact_words import FACT_WORDS
-from triage.finds import NO_PATTERN, RAW, Found, Node
+from triage.finds import NO_PATTERN, RAW, Found, Node, Test
 from triage.pattern_search import Patterns
+from triage.text import end_of, start_of
 from triage.value_tests import look_up
 
 if TYPE_CHECKING:
@@ -26,11 +31,14 @@ _TAIL_LINES = 40
 _TAIL_CHARS = 8192
 _HEAD_CHARS = 8192
 
+# The patterns of which a condition needs one (None: it may hold without any), and its test.
+Made = tuple[frozenset[int] | None, Test]
+
 
 class Matcher(Patterns):
     """Evaluates conditions against one table's patterns and named predicates."""
 
-    __slots__ = ("_translations", "predicates")
+    __slots__ = ("_made", "predicates")
 
     def __init__(
         self,
@@ -42,19 +50,19 @@ class Matcher(Patterns):
     ) -> None:
         super().__init__(sources, quick, clauses, lines)
         self.predicates = predicates
-        self._translations: dict[int, tuple[Node, frozenset[int]]] = {}
+        # By identity, with the node itself, which keeps its place from being another's.
+        self._made: dict[int, tuple[Node, Test]] = {}
 
     def holds(self, node: Node, signals: Signals, found: list[Found]) -> bool:
         """Return whether `node` is true; on true, `found` has grown by its evidence."""
-        return WORDS[node[0]](self, node, signals, found)
-
-    def translations(self, node: Node) -> frozenset[int]:
-        """Return the patterns of all known translations that a `language` condition names."""
-        known = self._translations.get(id(node))
+        known = self._made.get(id(node))
         if known is None or known[0] is not node:
-            pids = frozenset(pid for child in node[2] for pid in child[3])
-            known = self._translations[id(node)] = (node, pids)
-        return known[1]
+            known = self._made[id(node)] = (node, self.made(node)[1])
+        return known[1](signals, found)
+
+    def made(self, node: Node) -> Made:
+        """Return what `node` needs, and its test."""
+        return WORDS[node[0]](self, node)
 
 
 def streams_of(name: str, signals: Signals) -> tuple[StreamText, ...]:
@@ -78,10 +86,10 @@ def window_of(name: str, text: str) -> tuple[int, int]:
     if name == "head":
         return 0, _head_end(text, size)
     if name == "first_line":
-        word = size - len(text.lstrip())
+        word = start_of(text)
         end = text.find("\n", word)
         return text.rfind("\n", 0, word) + 1, size if end < 0 else end
-    end = len(text.rstrip())
+    end = end_of(text)
     if name == "last_line":
         return text.rfind("\n", 0, end) + 1, end
     # tail: the last lines, bounded in characters too, because one line can be megabytes long.
@@ -104,121 +112,181 @@ def _head_end(text: str, size: int) -> int:
     return size
 
 
-def _all(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
-    mark = len(found)
-    for child in node[1]:
-        if not m.holds(child, s, found):
-            del found[mark:]
+def _all(m: Matcher, node: Node) -> Made:
+    parts = [m.made(child) for child in node[1]]
+    needs = min((part[0] for part in parts if part[0] is not None), key=len, default=None)
+    tests = [part[1] for part in parts]
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        if needs is not None and s.possible is not None and s.possible.isdisjoint(needs):
             return False
-    return True
+        mark = len(found)
+        for holds in tests:
+            if not holds(s, found):
+                del found[mark:]
+                return False
+        return True
+
+    return needs, test
 
 
-def _any(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
-    return any(m.holds(child, s, found) for child in node[1])
+def _any(m: Matcher, node: Node) -> Made:
+    parts = [m.made(child) for child in node[1]]
+    all_need = all(part[0] is not None for part in parts)
+    needs = frozenset[int]().union(*(part[0] or () for part in parts)) if all_need else None
+    tests = [part[1] for part in parts]
 
-
-def _not(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
-    return not m.holds(node[1], s, [])
-
-
-def _is(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
-    key = ("is", node[1])
-    known = s.memo.get(key)
-    if known is None:
-        evidence: list[Found] = []
-        known = s.memo[key] = (m.holds(m.predicates[node[1]], s, evidence), evidence)
-    truth, evidence = known
-    if truth:
-        found.extend(evidence)
-    return bool(truth)
-
-
-def _exit(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
-    meaning = s.exit
-    code = s.status
-    for item in node[1]:
-        if isinstance(item, str):
-            if item in meaning.classes:
+    def test(s: Signals, found: list[Found]) -> bool:
+        if needs is not None and s.possible is not None and s.possible.isdisjoint(needs):
+            return False
+        for holds in tests:  # noqa: SIM110 (a generator would cost as much as most tests)
+            if holds(s, found):
                 return True
-        elif isinstance(item, list):
-            if meaning.normal is not None and item[0] <= meaning.normal <= item[1]:
-                return True
-        elif item is None:
-            if code is None:
-                return True
-        elif item in (code, meaning.normal):
+        return False
+
+    return needs, test
+
+
+def _not(m: Matcher, node: Node) -> Made:
+    holds = m.made(node[1])[1]
+    return None, lambda s, found: not holds(s, [])
+
+
+def _is(m: Matcher, node: Node) -> Made:
+    number = node[1]
+    key = ("is", number)
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        known = s.memo.get(key)
+        if known is None:
+            evidence: list[Found] = []
+            known = s.memo[key] = (m.holds(m.predicates[number], s, evidence), evidence)
+        if known[0]:
+            found.extend(known[1])
             return True
-    return False
+        return False
+
+    # What others call it may change, so nothing is known of its needs.
+    return None, test
 
 
-def _text(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
+def _exit(m: Matcher, node: Node) -> Made:
+    classes = frozenset(item for item in node[1] if isinstance(item, str))
+    ranges = [item for item in node[1] if isinstance(item, list)]
+    codes = {item for item in node[1] if item is None or isinstance(item, int)}
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        code, meaning = s.status, s.exit
+        normal = meaning.normal
+        if code in codes or not classes.isdisjoint(meaning.classes):
+            return True
+        if normal is None:
+            return False
+        return normal in codes or any(low <= normal <= high for low, high in ranges)
+
+    return None, test
+
+
+def _text(m: Matcher, node: Node) -> Made:
     # [text, stream, window, [pid...], after pid or null, least count]
     _, stream_name, window, pids, after, least = node
-    live = pids
-    if s.possible is not None:
-        if s.possible.isdisjoint(pids):
-            return False
-        live = [pid for pid in pids if pid in s.possible]
-    for stream in streams_of(stream_name, s):
-        text = stream.text
-        key = ("window", id(stream), window)
-        span = s.memo.get(key)
-        if span is None:
-            span = s.memo[key] = window_of(window, text)
-        start, end = span
-        if after is not None:
-            ahead = m.search(after, text, start, end, s)
-            if ahead is None:
-                continue
-            start = ahead[1]
-        total = 0
-        for pid in live:
-            if least > 1:
-                spans = m.find_all(pid, text, start, end, least, s)
-                total += len(spans)
-                if total >= least:
-                    found.append((stream, *spans[-1], pid))
+    needs = frozenset(pids)
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        live = pids
+        if s.possible is not None:
+            there = needs & s.possible
+            if not there:
+                return False
+            live = there if len(there) == 1 else [pid for pid in pids if pid in there]
+        for stream in streams_of(stream_name, s):
+            text = stream.text
+            start, end = (0, len(text)) if window == "all" else _window(window, stream, s)
+            if after is not None:
+                ahead = m.search(after, text, start, end, s)
+                if ahead is None:
+                    continue
+                start = ahead[1]
+            total = 0
+            for pid in live:
+                if least > 1:
+                    spans = m.find_all(pid, text, start, end, least, s)
+                    total += len(spans)
+                    if total >= least:
+                        found.append((stream, *spans[-1], pid))
+                        return True
+                    continue
+                hit = m.search(pid, text, start, end, s)
+                if hit is not None:
+                    found.append((stream, *hit, pid))
                     return True
-                continue
-            hit = m.search(pid, text, start, end, s)
-            if hit is not None:
-                found.append((stream, *hit, pid))
-                return True
-    return False
+        return False
+
+    return needs, test
 
 
-def _raw(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
+def _window(name: str, stream: StreamText, s: Signals) -> tuple[int, int]:
+    key = ("window", id(stream), name)
+    span: tuple[int, int] | None = s.memo.get(key)
+    if span is None:
+        span = s.memo[key] = window_of(name, stream.text)
+    return span
+
+
+def _raw(m: Matcher, node: Node) -> Made:
     # [raw, stream, [pid...]]: on the text with its escapes
-    for stream in streams_of(node[1], s):
-        if not stream.had_escapes:
-            continue
-        for pid in node[2]:
-            hit = m.search(pid, stream.raw, 0, len(stream.raw), s)
-            if hit is not None:
-                found.append((stream, *hit, RAW))
-                return True
-    return False
+    _, stream_name, pids = node
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        for stream in streams_of(stream_name, s):
+            if not stream.had_escapes:
+                continue
+            for pid in pids:
+                hit = m.search(pid, stream.raw, 0, len(stream.raw), s)
+                if hit is not None:
+                    found.append((stream, *hit, RAW))
+                    return True
+        return False
+
+    return None, test
 
 
-def _language(m: Matcher, node: Node, s: Signals, found: list[Found]) -> bool:
+def _language(m: Matcher, node: Node) -> Made:
     # [language, [codes] or null, text nodes of known translations, whether catalogues are asked]
-    possible = s.possible
-    if possible is None or not possible.isdisjoint(m.translations(node)):
-        for child in node[2]:
-            if m.holds(child, s, found):
+    _, _, texts, asked = node
+    by_pattern: dict[int, list[int]] = {}
+    for index, child in enumerate(texts):
+        for pid in child[3]:
+            by_pattern.setdefault(pid, []).append(index)
+    needs = frozenset(by_pattern)
+
+    def test(s: Signals, found: list[Found]) -> bool:
+        tried: Sequence[int] = range(len(texts))
+        if s.possible is not None:
+            # Dozens of languages, hardly one of which is in question.
+            there = needs & s.possible
+            tried = sorted({index for pid in there for index in by_pattern[pid]}) if there else ()
+        for index in tried:
+            if m.holds(texts[index], s, found):
                 return True
-    # Asking the catalogues is dear, and what a call printed that did not fail is no complaint.
-    if not node[3] or s.status == 0 or s.fine:
-        return False
-    original = s.foreign
-    if original is None:
-        return False
-    hit, stream = original
-    found.append((stream, hit.start, hit.end, NO_PATTERN))
-    return True
+        # Asking the catalogues is dear, and what a call printed that did not fail is no complaint.
+        if not asked or s.status == 0 or s.fine:
+            return False
+        original = s.foreign
+        if original is None:
+            return False
+        hit, stream = original
+        found.append((stream, hit.start, hit.end, NO_PATTERN))
+        return True
+
+    return None if asked else needs, test
 
 
-WORDS: dict[str, Callable[[Matcher, Node, Any, list[Found]], bool]] = {
+def _plain(holds: Callable[[Any, Node, Any, list[Found]], bool]) -> Callable[[Matcher, Node], Made]:
+    return lambda m, node: (None, partial(holds, m, node))
+
+
+WORDS: dict[str, Callable[[Matcher, Node], Made]] = {
     "all": _all,
     "any": _any,
     "not": _not,
@@ -227,6 +295,6 @@ WORDS: dict[str, Callable[[Matcher, Node, Any, list[Found]], bool]] = {
     "text": _text,
     "raw": _raw,
     "language": _language,
-    "command": command_holds,
-    **FACT_WORDS,
+    "command": lambda m, node: (None, command_test(m, node)),
+    **{word: _plain(holds) for word, holds in FACT_WORDS.items()},
 }

@@ -82,11 +82,18 @@ class Patterns:
         if ("slow", pid) in signals.memo:
             return None
         lowered = self._narrowing(pid, text, start, end, signals)
+        match = None
         try:
             if lowered is None:
                 match = self._first(pid, text, start, end)
             else:
-                match = next(self._by_line(pid, text, lowered, start, end), None)
+                for first, after, seconds in self._lines(pid, lowered, start, end, signals):
+                    if seconds is None:
+                        match = self._quickly(pid).search(text, first, after)
+                    else:
+                        match = next(self._found(pid, text, first, after, seconds), None)
+                    if match is not None:
+                        break
         except TimeoutError:
             self._give_up(pid, signals)
             return None
@@ -124,8 +131,13 @@ class Patterns:
     ) -> Iterator[Any]:
         lowered = self._narrowing(pid, text, start, end, signals)
         if lowered is None:
-            return self._found(pid, text, start, end, TIMEOUT_S)
-        return self._by_line(pid, text, lowered, start, end)
+            yield from self._found(pid, text, start, end, TIMEOUT_S)
+            return
+        for first, after, seconds in self._lines(pid, lowered, start, end, signals):
+            if seconds is None:
+                yield from self._quickly(pid).finditer(text, first, after)
+            else:
+                yield from self._found(pid, text, first, after, seconds)
 
     def _narrowing(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
         """The lowered text whose lines tell where to search; None: search all of it."""
@@ -133,21 +145,24 @@ class Patterns:
             return signals.lowered(text)
         return None
 
-    def _by_line(self, pid: int, text: str, lowered: str, start: int, end: int) -> Iterator[Any]:
-        """The same matches, from the lines that have what the pattern needs."""
+    def _lines(
+        self, pid: int, lowered: str, start: int, end: int, signals: Signals
+    ) -> Iterator[tuple[int, int, float | None]]:
+        """The spans that have what the pattern needs, each with its seconds, None for `re`.
+
+        They are lines, and where these are many, the rest of the text.
+        """
         last = time.monotonic() + TIMEOUT_S
         # What `re` may do unwatched it may do to all lines together.
         rest = self._quick_size(pid)
-        for count, (first, after) in enumerate(lines_with(self.clauses[pid], lowered, start, end)):
+        clauses = signals.clauses(pid, lowered) or self.clauses[pid]
+        for count, (first, after) in enumerate(lines_with(clauses, lowered, start, end)):
             if count >= _MOST_LINES:
                 # Lines enough: from here on one search is the shorter way.
-                yield from self._found(pid, text, first, end, last - time.monotonic())
+                yield first, end, last - time.monotonic()
                 return
             rest -= after - first
-            if rest >= 0:
-                yield from self._quickly(pid).finditer(text, first, after)
-            else:
-                yield from self._found(pid, text, first, after, last - time.monotonic())
+            yield first, after, None if rest >= 0 else last - time.monotonic()
 
     def _first(self, pid: int, text: str, start: int, end: int) -> Any:
         if end - start <= self._quick_size(pid):

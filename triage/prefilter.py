@@ -106,10 +106,11 @@ class Prefilter:
                 self._set = self._build(signals)
         possible: set[int] = set()
         for lowered in texts:
-            found: set[int] | None = self._set.find(lowered) if self._set else None
-            if found is None:
+            seen = self._set.find(lowered) if self._set else None
+            if seen is None:
                 return None
-            possible |= found
+            signals.seen.append(seen)
+            possible |= seen.found
         return possible
 
     def _build(self, signals: Signals) -> Any:
@@ -150,9 +151,9 @@ def _keys(signals: Signals) -> list[str]:
         keys.append("escapes")
     if stdout.size + stderr.size >= 30_000:
         keys.append("big")
-    if not stdout.text.strip():
+    if stdout.blank:
         keys.append("empty:stdout")
-    if not stderr.text.strip():
+    if stderr.blank:
         keys.append("empty:stderr")
     capture = signals.capture
     for name, there in (

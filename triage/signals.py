@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from triage.agents.model import AgentRun
     from triage.command import CommandLine, Stage
     from triage.envelope import Extraction
+    from triage.literals import Seen
     from triage.model import Capture, Effect, StreamSource
     from triage.table import Table
 
@@ -40,6 +41,8 @@ class Signals:
         self.memo: dict[Any, Any] = {}
         self.warnings: list[str] = list(capture.warnings)
         self.possible: frozenset[int] | set[int] | None = None
+        # What a pass over the lowered streams has seen, where there was one.
+        self.seen: list[Seen] = []
         # Whether a row has said already that nothing failed.
         self.fine = False
 
@@ -70,6 +73,13 @@ class Signals:
         # The dotted capital I lowers to two characters.
         return lowered if len(lowered) - (not text.isascii()) == len(text) else None
 
+    def clauses(self, number: int, lowered: str) -> list[list[str]]:
+        """The literals that pattern `number` needs, of those in a lowered stream; [] if unknown."""
+        for seen in self.seen:
+            if seen.lowered is lowered:
+                return seen.clauses(number)
+        return []
+
     @cached_property
     def lowered_stdout(self) -> str:
         return lowered_text(self.stdout.text)
@@ -85,7 +95,7 @@ class Signals:
     @cached_property
     def error_stream(self) -> StreamText:
         """Where the error would be: stderr, or stdout where stderr is blank."""
-        return self.stderr if self.stderr.text.strip() else self.stdout
+        return self.stdout if self.stderr.blank else self.stderr
 
     @cached_property
     def status(self) -> int | None:
@@ -146,7 +156,7 @@ class Signals:
     def extraction(self) -> Extraction:
         from triage.envelope import extract
 
-        return extract(self.stdout.raw)
+        return extract(self.stdout.raw, stripped=self.stdout.stripped)
 
     @cached_property
     def envelope(self) -> dict[str, Any] | None:
@@ -167,7 +177,7 @@ class Signals:
         if ("[" in raw or "{" in raw) and self.extraction.step == _WHOLE:
             # It ends where its value ends; to look once more would be to decode it once more.
             return False
-        return ends_mid_structure(self.stdout.raw)
+        return ends_mid_structure(raw, stripped=self.stdout.stripped)
 
     @cached_property
     def hang(self) -> bool:
@@ -204,7 +214,7 @@ class Signals:
         """The English original of a translated message, from the system's catalogues."""
         from triage.english import may_be_foreign, plainly_english
 
-        for stream in (self.stderr, self.stdout):
+        for stream in (self.stderr,) if self.merged else (self.stderr, self.stdout):
             if plainly_english(stream.text) or not may_be_foreign(stream.text):
                 continue
             from triage.locale_text import find_original

@@ -23,12 +23,14 @@ from triage.stamps import stamp_cuts, unstamped
 
 __all__ = [
     "StreamText",
+    "end_of",
     "first_line",
     "last_line",
     "last_lines",
     "printable",
     "read_stream",
     "safe",
+    "start_of",
     "strip_escapes",
     "tail_start",
 ]
@@ -36,6 +38,8 @@ __all__ = [
 _BOM = "\ufeff"
 # At a window's border up to this many characters are given up to reach a whole line.
 _BORDER = 64 << 10
+# The text without escapes of this many characters is kept for those who need it too.
+_SHORT = 64 << 10
 # Code points between two known byte positions.
 _STRIDE = 1024
 # Patterns that few texts need are kept as text: `re` compiles them when they are asked for.
@@ -51,13 +55,17 @@ class _Positions(Protocol):
 class _Piece:
     """One unbroken piece of a stream: its raw and clean text, and where its parts stood."""
 
-    __slots__ = ("_marks", "_steps", "base", "encoding", "had_escapes", "limit", "raw", "text")
+    __slots__ = (
+        *("_marks", "_steps", "base", "encoding", "had_escapes", "limit", "raw", "stripped"),
+        "text",
+    )
 
     def __init__(self, raw: str, base: int, limit: int, encoding: str) -> None:
         stripped = strip_escapes(raw)
         self.raw = raw
         self.text = unstamped(redrawn(stripped[1:] if stripped.startswith(_BOM) else stripped))
         self.had_escapes = len(stripped) < len(raw)
+        self.stripped = stripped if len(stripped) <= _SHORT else None
         self.base = base
         self.limit = limit
         self.encoding = encoding
@@ -120,6 +128,17 @@ class StreamText:
     window: Mapping[str, object]
     had_escapes: bool
     _pieces: tuple[_Piece, ...]
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to read."""
+        # No copy is made, as `strip` makes one.
+        return not self.text or self.text.isspace()
+
+    @property
+    def stripped(self) -> str | None:
+        """`raw` without its escapes where it is at hand."""
+        return self._pieces[0].stripped if self.complete else None
 
     @property
     def had_cursor_moves(self) -> bool:
@@ -259,7 +278,7 @@ def safe(text: str) -> str:
 
 def first_line(text: str) -> str:
     """Return the first line that is not blank, "" where there is none."""
-    start = len(text) - len(text.lstrip())
+    start = start_of(text)
     start = text.rfind("\n", 0, start) + 1
     end = text.find("\n", start)
     return text[start:] if end < 0 else text[start:end]
@@ -274,16 +293,40 @@ def last_line(text: str) -> str:
 def last_lines(text: str, count: int) -> list[str]:
     """Return the last lines from the one at `tail_start` on, blank ones at the end left out."""
     start = tail_start(text, count)
-    end = len(text.rstrip())
+    end = end_of(text)
     if count <= 0 or end <= start:
         return []
     newline = text.find("\n", end)
     return text[start : len(text) if newline < 0 else newline].split("\n")
 
 
+def start_of(text: str) -> int:
+    """Return where the first character stands that is no white space; the end where there is none.
+
+    Like `end_of` for texts of megabytes, of which no copy is made.
+    """
+    for at in range(0, len(text), _STRIDE):
+        piece = text[at : at + _STRIDE]
+        if not piece.isspace():
+            return at + len(piece) - len(piece.lstrip())
+    return len(text)
+
+
+def end_of(text: str) -> int:
+    """Return the place behind the last character that is no white space, 0 where there is none."""
+    end = len(text)
+    while end > 0:
+        start = max(0, end - _STRIDE)
+        length = len(text[start:end].rstrip())
+        if length:
+            return start + length
+        end = start
+    return 0
+
+
 def tail_start(text: str, count: int) -> int:
     """Return where the last `count` lines begin, not counting blank lines at the very end."""
-    at = len(text.rstrip())
+    at = end_of(text)
     for _ in range(count):
         at = text.rfind("\n", 0, at)
         if at < 0:

@@ -40,7 +40,8 @@ LAYERS: dict[str, str] = {
     "agent streams": "agents agents.*",
     "effects": "script_effects effect_forms effects",
     "signals": "signals",
-    "conditions": "value_tests complaints fact_words command_words match index prefilter",
+    "conditions": "value_tests complaints fact_words command_words match index row_gates "
+    "prefilter",
     "what to do": "modes waits policy call render bundle placeholders action_kinds actions",
     "table": "conditions rule_sources compile table cache",
     "verdict": "evidence engine explain judge listing samples border intake",
@@ -63,6 +64,7 @@ FRONT_DOORS = {
 CORE = {
     "model", "capture_data", "signals", "value_tests", "fact_words", "command_words", "match",
     "pattern", "pattern_search", "line_search", "pattern_literals", "index", "prefilter",
+    "row_gates",
     "literals", "conditions", "rule_sources", "compile", "compiled", "table", "cache", "engine",
     "evidence", "explain", "overlays", "envelope", "policy", "actions",
 }  # fmt: skip

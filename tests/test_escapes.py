@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triage.escapes import strip_escapes, strip_with_offsets
+from triage.escapes import OffsetMap, strip_escapes
 
 ESCAPES = {
     "colour": "\x1b[1;31m",
@@ -69,7 +69,7 @@ def test_what_stays(text: str, left: str) -> None:
 
 def test_a_position_finds_its_origin_between_escapes() -> None:
     text = "\x1b[1m\x1b[31mab\x1b[0mc\x1b[K"
-    stripped, offsets = strip_with_offsets(text)
+    stripped, offsets = strip_escapes(text), OffsetMap(text)
     assert stripped == "abc"
     assert [text[offsets.position(i)] for i in range(3)] == ["a", "b", "c"]
     assert offsets.position(3) == len(text)
@@ -92,7 +92,7 @@ PIECES = st.lists(
 @settings(max_examples=400, derandomize=True, deadline=None)
 @given(PIECES)
 def test_stripping_only_deletes_and_the_map_says_where(text: str) -> None:
-    stripped, offsets = strip_with_offsets(text)
+    stripped, offsets = strip_escapes(text), OffsetMap(text)
     origins = [offsets.position(i) for i in range(len(stripped))]
     assert [text[i] for i in origins] == list(stripped)
     assert origins == sorted(set(origins))

@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from triage.actions import build
+from triage.call import call_of
 from triage.evidence import evidence_of, extraction_of, flags_of, last_words, windows_of
+from triage.match import look_up, streams_of, window_of
 from triage.model import Action, Capture, Effect, Kind, Retry, Tier, Verdict
+from triage.policy import decide
 from triage.signals import Signals
 from triage.table import Row, Table
+from triage.waits import wait_hints
 
 if TYPE_CHECKING:
     from triage.agents.model import AgentRun
@@ -152,8 +157,6 @@ def _modes(signals: Signals, row: Row) -> tuple[int, ...]:
 
 
 def _picked(signals: Signals, path: str, by_value: Mapping[str, Any]) -> Any:
-    from triage.match import look_up
-
     if path == "exit":
         value: object = signals.exit.normal
     else:
@@ -169,8 +172,6 @@ def _long(value: str | int) -> bool:
 
 def _captured(signals: Signals, table: Table, row: Row) -> dict[str, str]:
     """The values the row's `capture:` pulls from the text: last find, first group that matched."""
-    from triage.match import streams_of, window_of
-
     values: dict[str, str] = {}
     for name, pids in row.capture.items():
         for pid in pids:
@@ -190,9 +191,6 @@ def _error(signals: Signals) -> object:
 def _retry(
     signals: Signals, table: Table, row: Row, effect: Effect, captured: Mapping[str, str]
 ) -> Retry:
-    from triage.policy import decide
-    from triage.waits import wait_hints
-
     error = _error(signals)
     after, reset = wait_hints(captured)
     return decide(
@@ -219,9 +217,6 @@ def _action(
     mode: Any,
     tier: Tier | None,
 ) -> Action:
-    from triage.actions import build
-    from triage.call import call_of
-
     capture = signals.capture
     owners = signals.owners
     failed = row.verdict == "failure"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["OffsetMap", "strip_escapes", "strip_with_offsets"]
+__all__ = ["OffsetMap", "strip_escapes"]
 
 # The possessive quantifiers give nothing back, and no body may contain another introducer of its
 # own kind: each character is looked at a bounded number of times, whatever the text.
@@ -103,8 +103,3 @@ def _has_escape(text: str) -> bool:
 def strip_escapes(text: str) -> str:
     """Return `text` without its terminal escape sequences; linear time, total."""
     return _ESCAPE.sub("", text) if _has_escape(text) else text
-
-
-def strip_with_offsets(text: str) -> tuple[str, OffsetMap]:
-    """Return the stripped text and the map from its positions to those of `text`."""
-    return strip_escapes(text), OffsetMap(text)

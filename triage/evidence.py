@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from triage.finds import RAW
 from triage.model import Evidence
+from triage.text import end_of, safe
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -23,9 +25,6 @@ _AFTER = 1000
 
 def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[Evidence, ...]:
     """The finds as evidence; of repeated finds the last, which stands nearer the cause."""
-    from triage.match import RAW
-    from triage.text import safe
-
     evidence: list[Evidence] = []
     seen: set[tuple[str, int]] = set()
     for stream, start, end, pid in found[:_MOST_EVIDENCE]:
@@ -54,8 +53,6 @@ def evidence_of(signals: Signals, table: Table, found: Sequence[Any]) -> tuple[E
 
 def last_words(signals: Signals, row: Row) -> tuple[Evidence, ...]:
     """The last line where the error would be, for rows that rest on the status alone."""
-    from triage.text import end_of, safe
-
     stream = signals.error_stream
     end = end_of(stream.text)
     if not end or row.verdict == "not_failure":

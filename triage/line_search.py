@@ -6,7 +6,7 @@ most literals that stand somewhere in a text stand on one line of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from triage.literals import BEYOND_ASCII
 
@@ -14,58 +14,47 @@ __all__ = ["lines_with"]
 
 
 def lines_with(
-    clauses: Sequence[Sequence[str]], lowered: str, start: int, end: int
-) -> Iterator[tuple[int, int]]:
-    """Yield, in order, the spans of the lines between `start` and `end` that have every clause.
+    clauses: Sequence[Sequence[str]], lowered: str, start: int, end: int, most: int
+) -> list[tuple[int, int]]:
+    """Return, in order, the spans of the lines between `start` and `end` that have every clause.
 
-    `lowered` has a place for each character of the text, so that its spans are the text's. Where no
-    clause names a literal the one span is all of it; where one has no alternative left there is
-    none. Linear in the text for each literal.
+    Where there are more than `most` of them, one more span holds all the rest. `lowered` has a
+    place for each character of the text, so that its spans are the text's. Where no clause names a
+    literal the one span is all of it; where one has no alternative left there is none. Linear in
+    the text for each literal.
     """
     usable = [clause for clause in clauses if BEYOND_ASCII not in clause]
     if not usable:
-        yield start, end
-        return
+        return [(start, end)]
+    found: list[tuple[int, int]] = []
     first, *others = usable
-    if len(first) == 1:
-        yield from _lines_with_one(first[0], others, lowered, start, end)
-        return
+    find, rfind = lowered.find, lowered.rfind
     # Where each literal stands next; one that stands nowhere is never looked for again.
-    places = {literal: lowered.find(literal, start, end) for literal in first}
-    places = {literal: at for literal, at in places.items() if at >= 0}
+    places = [(at, literal) for literal in first if (at := find(literal, start, end)) >= 0]
     while places:
-        at = min(places.values())
-        line = max(lowered.rfind("\n", start, at) + 1, start)
-        after = lowered.find("\n", at, end)
-        after = end if after < 0 else after
-        if _have(others, lowered, line, after):
-            yield line, after
-        for literal, place in [*places.items()]:
-            if place < after:
-                place = lowered.find(literal, after, end)
-                if place < 0:
-                    del places[literal]
-                else:
-                    places[literal] = place
-
-
-def _lines_with_one(
-    literal: str, others: Sequence[Sequence[str]], lowered: str, start: int, end: int
-) -> Iterator[tuple[int, int]]:
-    at = lowered.find(literal, start, end)
-    while at >= 0:
-        line = max(lowered.rfind("\n", start, at) + 1, start)
-        after = lowered.find("\n", at, end)
-        after = end if after < 0 else after
-        if _have(others, lowered, line, after):
-            yield line, after
-        at = lowered.find(literal, after, end)
+        at = min(places)[0] if len(places) > 1 else places[0][0]
+        line = rfind("\n", start, at) + 1 or start
+        after = find("\n", at, end)
+        if after < 0:
+            after = end
+        if not others or _have(others, lowered, line, after):
+            if len(found) == most:
+                found.append((line, end))
+                break
+            found.append((line, after))
+        places = [
+            (place, literal)
+            for at, literal in places
+            if (place := at if at >= after else find(literal, after, end)) >= 0
+        ]
+    return found
 
 
 def _have(clauses: Sequence[Sequence[str]], lowered: str, start: int, end: int) -> bool:
+    find = lowered.find
     for clause in clauses:
         for literal in clause:
-            if lowered.find(literal, start, end) >= 0:
+            if find(literal, start, end) >= 0:
                 break
         else:
             return False

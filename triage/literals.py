@@ -125,7 +125,9 @@ class GramIndex:
 class LiteralSet:
     """Clauses of literals, all looked for in one pass; needs google-re2."""
 
-    __slots__ = ("_bare", "_clauses", "_first", "_literals", "_sentinel", "_set", "_shared")
+    __slots__ = (
+        *("_bare", "_clauses", "_first", "_leading", "_literals", "_sentinel", "_set", "_shared"),
+    )
 
     def __init__(self, re2: Any, clauses: Mapping[int, Sequence[Sequence[str]]]) -> None:
         """Raises `re2.error` where RE2 refuses the set."""
@@ -150,6 +152,7 @@ class LiteralSet:
                 else:
                     alone.append(number)
         self._first = first
+        self._leading = frozenset(first)
         self._literals = [*numbers]
         self._shared = max(map(len, numbers), default=0)
         options = re2.Options()
@@ -179,13 +182,10 @@ class LiteralSet:
             there.update(hits)
         there.discard(self._sentinel)
         found = set(self._bare)
-        get = self._first.get
-        for hit in there:
-            needing = get(hit)
-            if needing is None:
-                # It is only ever asked for after others.
-                continue
-            alone, others = needing
+        first = self._first
+        # Many are only ever asked for after others.
+        for hit in there & self._leading:
+            alone, others = first[hit]
             found.update(alone)
             for number, clauses in others:
                 for clause in clauses:

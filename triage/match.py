@@ -31,6 +31,8 @@ _TAIL_LINES = 40
 _TAIL_CHARS = 8192
 _HEAD_CHARS = 8192
 
+_QUICK = frozenset({"exit", "command", "timing", "size", "empty"})
+
 # The patterns of which a condition needs one (None: it may hold without any), and its test.
 Made = tuple[frozenset[int] | None, Test]
 
@@ -115,7 +117,9 @@ def _head_end(text: str, size: int) -> int:
 def _all(m: Matcher, node: Node) -> Made:
     parts = [m.made(child) for child in node[1]]
     needs = min((part[0] for part in parts if part[0] is not None), key=len, default=None)
-    tests = [part[1] for part in parts]
+    # First what leaves no evidence, whose order counts, and searches no text.
+    order = sorted(range(len(parts)), key=lambda index: node[1][index][0] not in _QUICK)
+    tests = [parts[index][1] for index in order]
 
     def test(s: Signals, found: list[Found]) -> bool:
         if needs is not None and s.possible is not None and s.possible.isdisjoint(needs):
@@ -216,7 +220,12 @@ def _text(m: Matcher, node: Node) -> Made:
                         found.append((stream, *spans[-1], pid))
                         return True
                     continue
-                hit = m.search(pid, text, start, end, s)
+                # Several rows ask for the same sets of patterns.
+                place = (pid, id(stream), start, end)
+                if place in s.spans:
+                    hit = s.spans[place]
+                else:
+                    hit = s.spans[place] = m.search(pid, text, start, end, s)
                 if hit is not None:
                     found.append((stream, *hit, pid))
                     return True

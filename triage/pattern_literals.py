@@ -38,7 +38,16 @@ _NOTHING: Begun = (frozenset([""]), frozenset())
 
 def literals_of(tree: Any) -> tuple[Clause, ...]:
     """Return the best clauses of a tree of `re`'s parser, the sharpest first."""
-    return tuple(sorted(set(_needed(list(tree))), key=_rank)[:_MAX_CLAUSES])
+    best: list[Clause] = []
+    for clause in sorted(set(_needed(list(tree))), key=_rank):
+        if not any(_implies(other, clause) for other in best):
+            best.append(clause)
+    return tuple(best[:_MAX_CLAUSES])
+
+
+def _implies(one: Clause, other: Clause) -> bool:
+    """Whether each text that has an alternative of `one` has one of `other`."""
+    return all(any(literal in text for literal in other) for text in one)
 
 
 def _rank(clause: Clause) -> tuple[float, Clause]:

@@ -81,19 +81,13 @@ class Patterns:
         """Return the span of the first match between `start` and `end`."""
         if ("slow", pid) in signals.memo:
             return None
-        lowered = self._narrowing(pid, text, start, end, signals)
+        spans = self._lines(pid, text, start, end, signals)
         match = None
         try:
-            if lowered is None:
+            if spans is None:
                 match = self._first(pid, text, start, end)
-            else:
-                for first, after, seconds in self._lines(pid, lowered, start, end, signals):
-                    if seconds is None:
-                        match = self._quickly(pid).search(text, first, after)
-                    else:
-                        match = next(self._found(pid, text, first, after, seconds), None)
-                    if match is not None:
-                        break
+            elif spans:
+                match = next(self._by_line(pid, text, spans), None)
         except TimeoutError:
             self._give_up(pid, signals)
             return None
@@ -129,40 +123,34 @@ class Patterns:
     def _matches(
         self, pid: int, text: str, start: int, end: int, signals: Signals
     ) -> Iterator[Any]:
-        lowered = self._narrowing(pid, text, start, end, signals)
-        if lowered is None:
-            yield from self._found(pid, text, start, end, TIMEOUT_S)
-            return
-        for first, after, seconds in self._lines(pid, lowered, start, end, signals):
-            if seconds is None:
-                yield from self._quickly(pid).finditer(text, first, after)
-            else:
-                yield from self._found(pid, text, first, after, seconds)
-
-    def _narrowing(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
-        """The lowered text whose lines tell where to search; None: search all of it."""
-        if end - start > _WHOLE_UP_TO and self.lines and self.lines[pid] == "1":
-            return signals.lowered(text)
-        return None
+        spans = self._lines(pid, text, start, end, signals)
+        if spans is None:
+            return self._found(pid, text, start, end, TIMEOUT_S)
+        return self._by_line(pid, text, spans)
 
     def _lines(
-        self, pid: int, lowered: str, start: int, end: int, signals: Signals
-    ) -> Iterator[tuple[int, int, float | None]]:
-        """The spans that have what the pattern needs, each with its seconds, None for `re`.
+        self, pid: int, text: str, start: int, end: int, signals: Signals
+    ) -> list[tuple[int, int]] | None:
+        """The lines to be searched, and where these are many, the rest; None: search all of it."""
+        if end - start <= _WHOLE_UP_TO or not self.lines or self.lines[pid] == "0":
+            return None
+        lowered = signals.lowered(text)
+        if lowered is None:
+            return None
+        clauses = signals.clauses(pid, lowered) or self.clauses[pid]
+        return lines_with(clauses, lowered, start, end, _MOST_LINES)
 
-        They are lines, and where these are many, the rest of the text.
-        """
+    def _by_line(self, pid: int, text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Any]:
+        """The same matches, from the lines that have what the pattern needs."""
         last = time.monotonic() + TIMEOUT_S
         # What `re` may do unwatched it may do to all lines together.
         rest = self._quick_size(pid)
-        clauses = signals.clauses(pid, lowered) or self.clauses[pid]
-        for count, (first, after) in enumerate(lines_with(clauses, lowered, start, end)):
-            if count >= _MOST_LINES:
-                # Lines enough: from here on one search is the shorter way.
-                yield first, end, last - time.monotonic()
-                return
+        for first, after in spans:
             rest -= after - first
-            yield first, after, None if rest >= 0 else last - time.monotonic()
+            if rest >= 0:
+                yield from self._quickly(pid).finditer(text, first, after)
+            else:
+                yield from self._found(pid, text, first, after, last - time.monotonic())
 
     def _first(self, pid: int, text: str, start: int, end: int) -> Any:
         if end - start <= self._quick_size(pid):

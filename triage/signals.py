@@ -41,6 +41,8 @@ class Signals:
         self.memo: dict[Any, Any] = {}
         self.warnings: list[str] = list(capture.warnings)
         self.possible: frozenset[int] | set[int] | None = None
+        # Where a pattern was searched for in a stream -> what was found.
+        self.spans: dict[tuple[int, int, int, int], tuple[int, int] | None] = {}
         # What a pass over the lowered streams has seen, where there was one.
         self.seen: list[Seen] = []
         # Whether a row has said already that nothing failed.
@@ -205,7 +207,7 @@ class Signals:
     @cached_property
     def agent(self) -> AgentRun | None:
         """The normalised agent run where stdout is an agent CLI's stream."""
-        from triage.agents import read_run
+        from triage.agents.gate import read_run
 
         return read_run(self)
 

@@ -57,6 +57,8 @@ class Tree:
 
 def owners(tree: Tree, status: int | None, pipestatus: tuple[int, ...] = ()) -> tuple[int, ...]:
     """Return the indices of the commands that may have set `status`, in the order of the line."""
+    if tree.kind == "leaf" and tree.gives < 0 and not tree.leaves:
+        return (tree.stage,)
     search = _Search()
     found: frozenset[int] = frozenset()
     if not status:

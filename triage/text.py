@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from triage.decoding import SURROGATE, cut_end, cut_start, decoded, encoding_of, width
-from triage.escapes import strip_escapes, strip_with_offsets
+from triage.escapes import OffsetMap, strip_escapes
 from triage.frozen import frozen
 from triage.model import StreamSource
 from triage.redraw import Cuts, redrawn, redrawn_cuts
@@ -77,7 +77,9 @@ class _Piece:
         if self.text is self.raw:
             return at
         if self._steps is None:
-            stripped, offsets = strip_with_offsets(self.raw)
+            stripped, offsets = self.stripped, OffsetMap(self.raw)
+            if stripped is None:
+                stripped = strip_escapes(self.raw)
             marked = stripped.startswith(_BOM)
             unmarked = stripped[1:] if marked else stripped
             stamps = stamp_cuts(redrawn(unmarked))

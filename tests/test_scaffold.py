@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sound_rules import SOUND, rules_folder
+from sound_rules import SOUND, overlay_folder, rules_folder
 
 from triage.cache import load_table
 from triage.capture_data import capture_from_mapping
@@ -22,6 +23,7 @@ from triage.engine import classify
 from triage.errors import UsageError
 from triage.last_run import last_run_file, recall, remember
 from triage.model import Capture
+from triage.samples import row_samples
 from triage.scaffold import Label, case_of, case_text, tool_of, write_case
 from triage.scaffold_row import add_row, row_skeleton
 
@@ -286,6 +288,23 @@ def test_a_row_that_the_table_has_is_not_written_again(
     ]) == 2  # fmt: skip
     assert "there is a row `unclassified`" in capsys.readouterr().err
     assert [path.name for path in tmp_path.rglob("*.*")] == ["capture.json"]
+
+
+def test_the_rows_that_contributing_teaches_hold(tmp_path: Path) -> None:
+    """They load beside ours and win what their samples say."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```", text)
+    chapters = {
+        "16-0-own": next(block for block in blocks if block.startswith("about:")),
+        "16-1-own": "rows:\n" + next(block for block in blocks if block.startswith("  - id:")),
+    }
+    overlay = overlay_folder(tmp_path / "rules", chapters)
+    table = load_table(ROOT / "rules", overlays=[overlay])
+    rows = [row for text in chapters.values() for row in yaml.safe_load(text)["rows"]]
+    assert [row["id"] for row in rows] == ["board-leased", "target-frozen"]
+    for row in rows:
+        for kind, capture in row_samples(row, row["id"]):
+            assert (classify(capture, table).rule == row["id"]) is (kind == "match")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 
 from triage import Capture, load_table
 from triage.explain import describe, explain_capture
+from triage.match import Matcher
+from triage.signals import Signals
+from triage.table import Table
 
 CAPTURES = {
     "plain": Capture(exit_code=1, stderr="x\n", command="foo x"),
@@ -72,3 +78,33 @@ def test_near_is_what_not_every_call_has() -> None:
     assert "hang-password" in near and "search-found-nothing" not in near
     plain = explain_capture(CAPTURES["plain"], load_table())["rows"]
     assert sum(row["near"] for row in plain) < 12
+
+
+@pytest.mark.parametrize("name", [*CAPTURES, "noise"])
+def test_what_the_text_cannot_hold_is_not_looked_for_and_the_words_are_the_same(name: str) -> None:
+    noise = Capture(exit_code=1, stderr=random.Random(5).randbytes(40_000), command="foo x")
+    capture = {**CAPTURES, "noise": noise}[name]
+    table, whole = counting(load_table()), counting(load_table().with_prefilter("off"))
+    assert explain_capture(capture, table) == explain_capture(capture, whole)
+    if name == "noise":
+        assert len(table.matcher.looked_for) < len(whole.matcher.looked_for) / 10
+
+
+class _CountingMatcher(Matcher):
+    """A matcher that notes which patterns it really looks for."""
+
+    __slots__ = ("looked_for",)
+    looked_for: set[int]
+
+    def search(
+        self, pid: int, text: str, start: int, end: int, signals: Signals
+    ) -> tuple[int, int] | None:
+        self.looked_for.add(pid)
+        return super().search(pid, text, start, end, signals)
+
+
+def counting(table: Table) -> Any:
+    copy = table.with_prefilter(table.prefilter.mode)
+    copy.matcher = _CountingMatcher(table.matcher.sources, table.matcher.predicates)
+    copy.matcher.looked_for = set()
+    return copy

@@ -42,11 +42,11 @@ def explain_capture(capture: Capture, table: Table) -> dict[str, Any]:
 
     Returns ``{"verdict": {verdict, rule, title, row, mode}, "rows": [{rule, title, chapter, row,
     matched, near, because}]}``; `near` is true where the capture has something that the row asks
-    for and that not every call has. The prefilter is left out, so that each row is really asked.
+    for and that not every call has. Each row is asked; patterns whose literals the text does not
+    hold are not looked for.
     """
     verdict = classify(capture, table)
     signals = signals_for(capture, table)
-    signals.possible = None
     rows = []
     for row in table:
         matched = table.matcher.holds(row.when, signals, [])

@@ -108,6 +108,23 @@ def test_a_label_that_no_case_may_hold_is_refused(wrong: dict[str, str]) -> None
         case_of(DENIED, label(**wrong))
 
 
+def test_a_schema_is_named_where_there_is_one(tmp_path: Path) -> None:
+    """A checkout has them beside its corpus; a project has none, and no editor would find any."""
+    skeleton = row_skeleton("frob-says-no", case_of(DENIED, label()), "16-prose-exit")
+    for own, lines in (("checkout", 1), ("project", 0)):
+        rules = tmp_path / own / "rules"
+        (rules / "table").mkdir(parents=True)
+        if lines:
+            (rules / "schema").symlink_to(ROOT / "rules" / "schema")
+        case = write_case(tmp_path / own / "corpus", "12-auth", case_of(DENIED, label()))
+        line = add_row(rules / "table" / "16-0-own.yaml", skeleton, create=True)
+        for path in (case, rules / "table" / "16-0-own.yaml"):
+            text = path.read_text("utf-8")
+            found = re.findall(r"^# yaml-language-server: \$schema=(.+)\n", text)
+            assert [(path.parent / name).is_file() for name in found] == [True] * lines
+        assert text.split("\n")[line - 1] == "  - id: frob-says-no"
+
+
 def test_an_existing_case_is_never_written_over(tmp_path: Path) -> None:
     path = write_case(tmp_path, "12-auth", case_of(DENIED, label()))
     before = path.read_bytes()

@@ -21,10 +21,10 @@ from triage.model import Capture
 from triage.redact import mask
 from triage.yaml_source import load_yaml
 
-__all__ = ["ID", "Label", "case_of", "case_text", "free_path", "tool_of", "write_case"]
+__all__ = ["ID", "Label", "case_of", "case_text", "free_path", "schema_line", "tool_of", "write_case"]
 
 _STREAMS = ("stdout", "stderr")
-_CASE_SCHEMA = "# yaml-language-server: $schema=../../rules/schema/case.schema.json\n"
+_CASE_SCHEMA = "../../rules/schema/case.schema.json"
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _CHAPTER = re.compile(r"([0-9]{2})-[a-z0-9-]+")
 # A case is read by people; what is longer belongs into a smaller call.
@@ -189,13 +189,20 @@ def write_case(corpus: Path, chapter: str, case: Mapping[str, Any]) -> Path:
                 (f"{key}_file" if name == key else name): (beside.name if name == key else value)
                 for name, value in capture.items()
             }
-    path.write_text(case_text({**case, "capture": capture}), encoding="utf-8")
+    text = case_text({**case, "capture": capture})
+    path.write_text(schema_line(folder, _CASE_SCHEMA) + text, encoding="utf-8")
     return path
+
+
+def schema_line(folder: Path, schema: str) -> str:
+    """The line that tells an editor the schema of a file in `folder`; none where it isn't there."""
+    there = (folder / schema).is_file()
+    return f"# yaml-language-server: $schema={schema}\n" if there else ""
 
 
 def case_text(case: Mapping[str, Any]) -> str:
     """Return a case as YAML: texts of several lines as blocks, short lists on one line."""
-    text = _CASE_SCHEMA + _yaml(case)
+    text = _yaml(case)
     if load_yaml(str(case["id"]), text).data != case:
         raise UsageError(str(case["id"]), "YAML can't hold this text", "give the stream as bytes")
     return text

@@ -14,12 +14,12 @@ from typing import Any
 
 from triage.command import parse_command
 from triage.errors import UsageError
-from triage.scaffold import ID
+from triage.scaffold import ID, schema_line
 from triage.yaml_source import load_yaml
 
 __all__ = ["add_row", "row_skeleton"]
 
-_SCHEMA = "# yaml-language-server: $schema=../schema/chapter.schema.json\n"
+_SCHEMA = "../schema/chapter.schema.json"
 _LONGEST_PATTERN = 90
 _SAMPLE_KEYS = ("exit_code", "command", "stdout", "stderr", "merged", "timed_out")
 _TELLING = re.compile(
@@ -127,8 +127,9 @@ def add_row(path: Path, skeleton: str, *, create: bool = False) -> int:
             chapters = ", ".join(sorted(item.stem for item in path.parent.glob("*.yaml"))) or "none"
             raise UsageError("--chapter", f"no chapter {path.stem!r}", f"there are {chapters}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{_SCHEMA}rows:\n{skeleton}", encoding="utf-8")
-        return 3
+        head = schema_line(path.parent, _SCHEMA) + "rows:\n"
+        path.write_text(head + skeleton, encoding="utf-8")
+        return head.count("\n") + 1
     text = path.read_text("utf-8")
     source = load_yaml(str(path), text)
     rows = source.data.get("rows", [])

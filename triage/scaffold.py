@@ -21,7 +21,16 @@ from triage.model import Capture
 from triage.redact import mask
 from triage.yaml_source import load_yaml
 
-__all__ = ["ID", "Label", "case_of", "case_text", "free_path", "schema_line", "tool_of", "write_case"]
+__all__ = [
+    "ID",
+    "Label",
+    "case_of",
+    "case_text",
+    "free_path",
+    "schema_line",
+    "tool_of",
+    "write_case",
+]
 
 _STREAMS = ("stdout", "stderr")
 _CASE_SCHEMA = "../../rules/schema/case.schema.json"

@@ -60,8 +60,7 @@ def test_a_status_a_command_and_an_exclusion_say_what_there_is_instead() -> None
 
 
 def test_a_named_condition_says_which_status_or_what_rules_it_out() -> None:
-    fine = Capture(exit_code=0, stdout="mkdir: cannot create directory 'a': File exists\n")
-    assert because(fine, "path-exists").startswith("exit status 0, not ")
+    assert because(CAPTURES["fine"], "path-exists").startswith("exit status 0, not ")
     tested = Capture(exit_code=1, stderr="token expired\nRan 3 tests in 0.1s\n")
     assert because(tested, "credential-expired") == 'ruled out by "Ran 3 tests in" in stderr'
     # A list of signs is better named than told.

@@ -103,6 +103,15 @@ def test_depth_counts_in_long_texts_and_in_objects(depth: int, found: bool) -> N
     assert extract(f'{{"a": {filler}, "b": {objects}}}').found is found
 
 
+@pytest.mark.parametrize("before", [0, 19_999, 20_000, 40_001])
+@pytest.mark.parametrize("wide", ["[1]", '{"a": [2]}', "3"])
+def test_depth_is_found_wherever_it_lies_in_a_wide_value(wide: str, before: int) -> None:
+    items = [wide] * before + [nested(MAX_DEPTH - 2)] + [wide] * 25_000
+    assert extract(f"[[{', '.join(items)}]]").found
+    items[before] = nested(MAX_DEPTH - 1)
+    assert not extract(f"[[{', '.join(items)}]]").found
+
+
 def test_parts_of_a_value_that_is_too_deep_are_no_candidates_but_its_neighbours_are() -> None:
     extraction = extract(f'{{"ok": true}}\n{nested(5000)}\n')
     assert extraction.value == {"ok": True}

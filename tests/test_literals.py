@@ -9,7 +9,7 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triage.literals import GramIndex, LiteralSet, grams_of, has_all, lowered_text
+from triage.literals import GramIndex, LiteralSet, grams_of, has_all, lowered_text, outline
 from triage.table import Table
 
 Clauses = Mapping[int, Sequence[Sequence[str]]]
@@ -34,7 +34,7 @@ def one_by_one(clauses: Clauses, text: str) -> set[int]:
 
 
 def by_set(clauses: Clauses, text: str) -> set[int]:
-    seen = LiteralSet(re2, clauses).find(text)
+    seen = LiteralSet(re2, clauses).find(text, text)
     assert seen is not None
     return seen.found
 
@@ -82,8 +82,8 @@ def test_signs_of_patterns_are_plain_characters_in_literals() -> None:
 @settings(max_examples=200)
 @given(CLAUSES, TEXTS)
 def test_of_each_clause_is_known_what_stands_in_the_text(clauses: Clauses, text: str) -> None:
-    seen = LiteralSet(re2, clauses).find(text)
-    assert seen is not None and seen.lowered is text
+    seen = LiteralSet(re2, clauses).find(text, text)
+    assert seen is not None and seen.text is text
     for number, some in clauses.items():
         there = [sorted({literal for literal in clause if literal in text}) for clause in some]
         assert [sorted(clause) for clause in seen.clauses(number)] == there
@@ -105,3 +105,24 @@ def test_what_lies_across_two_pieces_is_found(size: int, at: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("triage.literals._SCANNED", size)
         assert by_set(clauses, text) == {1, 2}
+
+
+@settings(max_examples=200)
+@given(CLAUSES, st.text(st.sampled_from("abeorK .:éΣσİ\U0001f600\ud800\n"), max_size=80))
+def test_a_text_lowered_piece_by_piece_is_seen_like_all_of_it(clauses: Clauses, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("triage.literals._SCANNED", 16)
+        patch.setattr("triage.literals._CHUNK", 8)
+        tried = LiteralSet(re2, {**clauses, 99: [["\x80"]]})
+        whole, pieces = tried.find(text, lowered_text(text)), tried.find(text)
+        assert whole is not None and pieces is not None
+        assert whole.found == pieces.found
+        assert (99 in whole.found) is not text.isascii()
+
+
+@given(st.text(st.sampled_from("aB é😀\ud800\n?"), max_size=40))
+def test_an_outline_has_all_that_is_ascii_in_its_place(text: str) -> None:
+    lowered = outline(text)
+    assert len(lowered) == len(text) + 1
+    for char, shown in zip(text, lowered, strict=False):
+        assert shown == (char.lower() if char.isascii() else "?")

@@ -23,6 +23,7 @@ MAX_DIGITS = 4300
 
 _LONG = 20_000
 _SAMPLE = 4_000
+_WIDE = 20_000
 
 Scan = Callable[[str, int], tuple[Any, int]]
 
@@ -77,15 +78,26 @@ def too_deep(value: Any, text: str, start: int, end: int) -> bool:
     if end - start <= 2 * MAX_DEPTH or (end - start > _LONG and _few_brackets(text, start, end)):
         return False
     # One call of the collector's own traversal per level: some hundredths of what decoding cost.
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        if type(level[0]) is dict and not gc.is_tracked(level[0]):
-            # The collector doesn't track an object that holds only scalars: plain records.
-            level = list(filter(gc.is_tracked, level))
-        level = gc.get_referents(*level)
-        if not level:
-            return False
-    return any(type(item) is dict or type(item) is list for item in level)
+    # A wide level is gone through in parts, each to its end, so that little of it is held at once.
+    pending: list[tuple[list[Any], int, int]] = [([value], 0, 0)]
+    while pending:
+        level, at, depth = pending.pop()
+        if len(level) > at + _WIDE:
+            pending.append((level, at + _WIDE, depth))
+        level = level[at : at + _WIDE]
+        while level and depth < MAX_DEPTH:
+            if type(level[0]) is dict and not gc.is_tracked(level[0]):
+                # The collector doesn't track an object that holds only scalars: plain records.
+                level = list(filter(gc.is_tracked, level))
+            level = gc.get_referents(*level)
+            depth += 1
+            if len(level) > _WIDE:
+                pending.append((level, 0, depth))
+                break
+        else:
+            if any(type(item) is dict or type(item) is list for item in level):
+                return True
+    return False
 
 
 def _few_brackets(text: str, start: int, end: int) -> bool:

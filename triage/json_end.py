@@ -11,7 +11,8 @@ from triage.json_scan import Decoder
 __all__ = ["ends_inside_value"]
 
 # A bracket at the start of a line that begins a value, or the beginning of one cut off.
-_LINE_OPENER = re.compile(rf"[\n\r][ \t\ufeff]*+(?={START}|[\[{{]{RAN_OUT})")
+_OPENER = rf"[ \t\ufeff]*+(?={START}|[\[{{]{RAN_OUT})"
+_LINE_OPENER = re.compile(rf"[\n\r]{_OPENER}")
 
 
 def ends_inside_value(text: str, stripped: str | None = None) -> bool:
@@ -26,15 +27,17 @@ def ends_inside_value(text: str, stripped: str | None = None) -> bool:
 
 def _is_cut(text: str) -> bool | None:
     """Say whether the text ends inside a value, False where it ends behind one, else None."""
-    # The line end before the first line spares the pattern a slow alternative.
-    body = "\n" + text.rstrip(" \t\r\n")
+    body = text.rstrip(" \t\r\n")
     decoder = Decoder(body)
     at = 0
     whole = False
-    while (match := _LINE_OPENER.search(body, at)) is not None:
+    # The first line by itself: an alternative for it would make the pattern slow.
+    match = re.match(_OPENER, body) or _LINE_OPENER.search(body)
+    while match is not None:
         start = match.end()
         whole = not decoder.has_failed(start)
         _, at = decoder.decode(start)
+        match = _LINE_OPENER.search(body, at)
         broke = decoder.broke
         if broke is None:
             continue

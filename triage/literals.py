@@ -9,7 +9,7 @@ classes make automata of so many states that a megabyte of mixed text took secon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = [
@@ -19,7 +19,9 @@ __all__ = [
     "Seen",
     "grams_of",
     "has_all",
+    "is_wide",
     "lowered_text",
+    "outline",
 ]
 
 # Stands at the end of every lowered text that has a character beyond ASCII, as the one literal
@@ -41,9 +43,24 @@ def lowered_text(text: str) -> str:
     # Asked before lowering: the Kelvin sign lowers to an ASCII k.
     if text.isascii():
         return text.lower()
-    # In pieces: lowering needs four bytes for each character it is at.
-    pieces = [text[at : at + _CHUNK].lower() for at in range(0, len(text), _CHUNK)]
-    return "".join([*pieces, BEYOND_ASCII])
+    return "".join([*_lowered_chunks(text, 0, len(text)), BEYOND_ASCII])
+
+
+def is_wide(text: str) -> bool:
+    """Whether a lowered copy of `text` is too large to be kept beside it."""
+    return len(text) > _SCANNED and not text.isascii()
+
+
+def outline(text: str) -> str:
+    """Return a `lowered_text` of one byte a character: any beyond ASCII are question marks."""
+    chunks = _lowered_chunks(text, 0, len(text))
+    ascii_only = [chunk.encode("ascii", "replace").decode("ascii") for chunk in chunks]
+    return "".join([*ascii_only, BEYOND_ASCII])
+
+
+def _lowered_chunks(text: str, start: int, end: int) -> Iterator[str]:
+    # In chunks: lowering needs twelve bytes for each character it is at.
+    return (text[at : at + _CHUNK].lower() for at in range(start, min(end, len(text)), _CHUNK))
 
 
 def grams_of(clauses: Mapping[int, Sequence[Sequence[str]]]) -> dict[str, Any]:
@@ -170,13 +187,14 @@ class LiteralSet:
         self._set.Add(b"")
         self._set.Compile()
 
-    def find(self, lowered: str) -> Seen | None:
-        """Return what was seen of the clauses in the text; None: no answer."""
+    def find(self, text: str, lowered: str | None = None) -> Seen | None:
+        """Return what was seen of the clauses in the text; None: no answer.
+
+        `lowered` is the text's `lowered_text`, where it is at hand.
+        """
         there: set[int] = set()
-        # In pieces that share what a literal may be long: encoded is a copy of the text.
-        for start in range(0, max(len(lowered), 1), _SCANNED):
-            piece = _encoded(lowered[start : start + _SCANNED + self._shared])
-            hits = self._set.Match(piece)
+        for piece in self._pieces(text) if lowered is None else self._parts(lowered):
+            hits = self._set.Match(_encoded(piece))
             if not hits or self._sentinel not in hits:
                 return None
             there.update(hits)
@@ -193,23 +211,37 @@ class LiteralSet:
                         break
                 else:
                     found.add(number)
-        return Seen(lowered, found, there, self._clauses, self._literals)
+        return Seen(text, found, there, self._clauses, self._literals)
+
+    def _parts(self, lowered: str) -> Iterator[str]:
+        # They share what a literal may be long. In parts: encoded is a copy of the text.
+        for start in range(0, max(len(lowered), 1), _SCANNED):
+            yield lowered[start : start + _SCANNED + self._shared]
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        """The same parts, each lowered when it is asked for."""
+        for start in range(0, max(len(text), 1), _SCANNED):
+            end = start + _SCANNED
+            after = text[end : end + _CHUNK].lower()[: self._shared]
+            yield "".join([*_lowered_chunks(text, start, end), after])
+        if not text.isascii():
+            yield BEYOND_ASCII
 
 
 class Seen:
-    """What one pass over a text has seen: `found` are the clauses that hold, by number."""
+    """What one pass over `text` has seen: `found` are the clauses that hold, by number."""
 
-    __slots__ = ("_clauses", "_literals", "_there", "found", "lowered")
+    __slots__ = ("_clauses", "_literals", "_there", "found", "text")
 
     def __init__(
         self,
-        lowered: str,
+        text: str,
         found: set[int],
         there: set[int],
         clauses: Mapping[int, Sequence[frozenset[int]]],
         literals: Sequence[str],
     ) -> None:
-        self.lowered = lowered
+        self.text = text
         self.found = found
         self._there = there
         self._clauses = clauses

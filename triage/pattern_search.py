@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from triage.compiled import by_number
 from triage.line_search import lines_with
+from triage.literals import is_wide
 
 if TYPE_CHECKING:
     from triage.signals import Signals
@@ -137,7 +138,9 @@ class Patterns:
         lowered = signals.lowered(text)
         if lowered is None:
             return None
-        clauses = signals.clauses(pid, lowered) or self.clauses[pid]
+        clauses = signals.clauses(pid, text) or self.clauses[pid]
+        if is_wide(text):
+            clauses = [clause for clause in clauses if all(map(str.isascii, clause))]
         return lines_with(clauses, lowered, start, end, _MOST_LINES)
 
     def _by_line(self, pid: int, text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Any]:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from triage.literals import GramIndex, LiteralSet, has_all
+from triage.literals import GramIndex, LiteralSet, has_all, is_wide, lowered_text
 from triage.row_gates import RowGates
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class Prefilter:
         if self.mode == "off":
             return None
         self._calls += 1
-        texts = [signals.lowered_stdout]
-        if not signals.merged and signals.lowered_stderr:
+        texts = [signals.stdout.text]
+        if not signals.merged and signals.stderr.text:
             # What stands in one of the two streams says nothing of the other.
-            texts = [signals.lowered_stderr, *filter(None, texts)]
+            texts = [signals.stderr.text, *filter(None, texts)]
         if self.mode == "re2" or (
             self.mode == "auto"
             and (sum(map(len, texts)) > _SET_FROM_CHARS or self._calls > _SET_FROM_CALLS)
@@ -55,7 +55,7 @@ class Prefilter:
             found = self._by_set(texts, signals)
             if found is not None:
                 return found
-        return self._by_grams(texts)
+        return self._by_grams(texts, signals)
 
     def rows(self, signals: Signals, possible: frozenset[int] | set[int] | None) -> Iterator[int]:
         """Yield the numbers of the rows that can still match, in table order.
@@ -67,13 +67,14 @@ class Prefilter:
         else:
             yield from self._gates.rows(signals, possible, warm=self._calls > _SET_FROM_CALLS)
 
-    def _by_grams(self, texts: Sequence[str]) -> set[int]:
+    def _by_grams(self, texts: Sequence[str], signals: Signals) -> set[int]:
         if self._grams is None:
             self._grams = GramIndex(self.hot)
         clauses = self.hot["clauses"]
         possible: set[int] = set()
-        for lowered in texts:
+        for text in texts:
             known: dict[str, bool] = {}
+            lowered = lowered_text(text) if is_wide(text) else signals.lowered_of(text)
             found = self._grams.find(lowered)
             possible.update(pid for pid in found if has_all(clauses[pid], lowered, known))
         return possible
@@ -84,8 +85,9 @@ class Prefilter:
             if self._set is None:
                 self._set = self._build(signals)
         possible: set[int] = set()
-        for lowered in texts:
-            seen = self._set.find(lowered) if self._set else None
+        for text in texts:
+            lowered = None if is_wide(text) else signals.lowered_of(text)
+            seen = self._set.find(text, lowered) if self._set else None
             if seen is None:
                 return None
             signals.seen.append(seen)

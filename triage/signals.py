@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triage.exits import ExitMeaning, meaning
-from triage.literals import lowered_text
+from triage.literals import is_wide, lowered_text, outline
 from triage.text import StreamText, read_stream
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class Signals:
         self.possible: frozenset[int] | set[int] | None = None
         # Where a pattern was searched for in a stream -> what was found.
         self.spans: dict[tuple[int, int, int, int], tuple[int, int] | None] = {}
-        # What a pass over the lowered streams has seen, where there was one.
+        # What a pass over the streams has seen, where there was one.
         self.seen: list[Seen] = []
+        # By the identity of a stream's text, which lives as long.
+        self._lowered: dict[int, str] = {}
         # Whether a row has said already that nothing failed.
         self.fine = False
 
@@ -64,31 +66,29 @@ class Signals:
     def lowered(self, text: str) -> str | None:
         """Lower-case letters for each character of a stream's `text`; None for any other text.
 
-        A character more may stand at the end (see `triage.literals`).
+        A character more may stand at the end (see `triage.literals`); of a wide text those beyond
+        ASCII can't be told.
         """
-        if text is self.stderr.text:
-            lowered = self.lowered_stderr
-        elif text is self.stdout.text:
-            lowered = self.lowered_stdout
-        else:
+        if text is not self.stderr.text and text is not self.stdout.text:
             return None
+        lowered = self.lowered_of(text)
         # The dotted capital I lowers to two characters.
         return lowered if len(lowered) - (not text.isascii()) == len(text) else None
 
-    def clauses(self, number: int, lowered: str) -> list[list[str]]:
-        """The literals that pattern `number` needs, of those in a lowered stream; [] if unknown."""
+    def lowered_of(self, text: str) -> str:
+        """What `triage.literals` makes of a stream's `text`: its outline if it is wide."""
+        known: str | None = self._lowered.get(id(text))
+        if known is None:
+            known = outline(text) if is_wide(text) else lowered_text(text)
+            self._lowered[id(text)] = known
+        return known
+
+    def clauses(self, number: int, text: str) -> list[list[str]]:
+        """The literals that pattern `number` needs, of those in a stream's text; [] if unknown."""
         for seen in self.seen:
-            if seen.lowered is lowered:
+            if seen.text is text:
                 return seen.clauses(number)
         return []
-
-    @cached_property
-    def lowered_stdout(self) -> str:
-        return lowered_text(self.stdout.text)
-
-    @cached_property
-    def lowered_stderr(self) -> str:
-        return self.lowered_stdout if self.merged else lowered_text(self.stderr.text)
 
     @cached_property
     def merged(self) -> bool:

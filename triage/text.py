@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Protocol
 
 from triage.decoding import SURROGATE, cut_end, cut_start, decoded, encoding_of, width
-from triage.escapes import OffsetMap, strip_escapes
+from triage.escapes import strip_escapes
 from triage.frozen import frozen
 from triage.model import StreamSource
-from triage.redraw import Cuts, redrawn, redrawn_cuts
-from triage.stamps import stamp_cuts, unstamped
+from triage.text_piece import Piece, joined
 
 __all__ = [
     "StreamText",
@@ -35,77 +33,14 @@ __all__ = [
     "tail_start",
 ]
 
-_BOM = "\ufeff"
 # At a window's border up to this many characters are given up to reach a whole line.
 _BORDER = 64 << 10
-# The text without escapes of this many characters is kept for those who need it too.
-_SHORT = 64 << 10
-# Code points between two known byte positions.
+# How much is looked at together where blanks are passed over.
 _STRIDE = 1024
 # Patterns that few texts need are kept as text: `re` compiles them when they are asked for.
 _CURSOR_MOVE = "(?:\x1b\\[|\x9b)[0-9;]{0,16}[A-HJSTdfsu]"
 # C0 but tab and newline, DEL, C1, surrogates, and the marks that reorder the text around them.
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-
-
-class _Positions(Protocol):
-    def position(self, after: int, /) -> int: ...
-
-
-class _Piece:
-    """One unbroken piece of a stream: its raw and clean text, and where its parts stood."""
-
-    __slots__ = (
-        *("_marks", "_steps", "base", "encoding", "had_escapes", "limit", "raw", "stripped"),
-        "text",
-    )
-
-    def __init__(self, raw: str, base: int, limit: int, encoding: str) -> None:
-        stripped = strip_escapes(raw)
-        self.raw = raw
-        self.text = unstamped(redrawn(stripped[1:] if stripped.startswith(_BOM) else stripped))
-        self.had_escapes = len(stripped) < len(raw)
-        self.stripped = stripped if len(stripped) <= _SHORT else None
-        self.base = base
-        self.limit = limit
-        self.encoding = encoding
-        self._steps: list[_Positions] | None = None
-        self._marks: list[int] | None = None
-
-    def raw_position(self, at: int) -> int:
-        """Return where the character `at` of the clean text stands in `raw`."""
-        if self.text is self.raw:
-            return at
-        if self._steps is None:
-            stripped, offsets = self.stripped, OffsetMap(self.raw)
-            if stripped is None:
-                stripped = strip_escapes(self.raw)
-            marked = stripped.startswith(_BOM)
-            unmarked = stripped[1:] if marked else stripped
-            stamps = stamp_cuts(redrawn(unmarked))
-            # Last step first: that is the way back.
-            self._steps = [] if stamps is None else [stamps]
-            self._steps.extend(reversed(redrawn_cuts(unmarked)))
-            if marked:
-                self._steps.append(Cuts([(0, 1)]))
-            self._steps.append(offsets)
-        for step in self._steps:
-            at = step.position(at)
-        return at
-
-    def source_position(self, at: int) -> int:
-        """Return where the character `at` of `raw` stands in the stream as given."""
-        if self.encoding == "str" or (self.encoding == "utf-8" and self.raw.isascii()):
-            return self.base + at
-        if self._marks is None:
-            marks = [0]
-            for start in range(0, len(self.raw), _STRIDE):
-                part = self.raw[start : start + _STRIDE]
-                marks.append(marks[-1] + width(part, self.encoding))
-            self._marks = marks
-        mark = at // _STRIDE
-        rest = self.raw[mark * _STRIDE : at]
-        return min(self.limit, self.base + self._marks[mark] + width(rest, self.encoding))
 
 
 @frozen(eq=False)
@@ -129,7 +64,7 @@ class StreamText:
     complete: bool
     window: Mapping[str, object]
     had_escapes: bool
-    _pieces: tuple[_Piece, ...]
+    _pieces: tuple[Piece, ...]
 
     @property
     def blank(self) -> bool:
@@ -169,16 +104,19 @@ class StreamText:
         """Map one position; an end is the place after the character before it."""
         at = max(at - 1 if end else at, 0)
         for piece in self._pieces:
-            length = len(piece.raw if of_raw else piece.text)
+            length = piece.length(of_raw=of_raw)
             if at < length:
                 raw_at = at if of_raw else piece.raw_position(at)
                 return piece.source_position(raw_at + 1 if end else raw_at)
             if at == length and piece is not self._pieces[-1]:
                 # The newline that stands for what was left out.
-                return self._pieces[-1].base if end else piece.source_position(len(piece.raw))
+                return self._pieces[-1].base if end else self._end_of(piece)
             at -= length + 1
         last = self._pieces[-1]
-        return last.source_position(len(last.raw))
+        return self._end_of(last)
+
+    def _end_of(self, piece: Piece) -> int:
+        return piece.source_position(piece.length(of_raw=True))
 
 
 def read_stream(name: str, source: StreamSource, *, head: int, tail: int) -> StreamText:
@@ -192,26 +130,66 @@ def read_stream(name: str, source: StreamSource, *, head: int, tail: int) -> Str
         source = ""
     if isinstance(source, str):
         size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
-        piece = _Piece(source, 0, len(source), "str")
+        piece = Piece(source, 0, len(source), "str")
         broken = size != len(source) and re.search(SURROGATE, source) is not None
         return _whole(name, piece, size, broken)
     if isinstance(source, (bytes, bytearray, memoryview)):
-        first, last = bytes(source), None
+        first = bytes(source)
         size = len(first)
     else:
-        # Most streams are in memory already; the others pay for reading files.
-        from triage.windows import read_window
+        return _of_file(name, source, max(head, 0), max(tail, 0))
+    encoding = encoding_of(first)
+    raw, broken = decoded(first, encoding)
+    return _whole(name, Piece(raw, 0, size, encoding), size, broken)
 
-        window = read_window(name, source, max(head, 0), max(tail, 0))
-        first, last, size = window.head, window.tail, window.size
+
+def _of_file(name: str, source: StreamSource, first_bytes: int, last_bytes: int) -> StreamText:
+    # Most streams are in memory already; the others pay for reading files.
+    from triage.windows import read_window
+
+    window = read_window(name, source, first_bytes, last_bytes)
+    first, last, size = window.head, window.tail, window.size
+    # What is of no more use goes at once here and below: each of it is megabytes.
+    del window
     encoding = encoding_of(first)
     if last is None:
         raw, broken = decoded(first, encoding)
-        return _whole(name, _Piece(raw, 0, size, encoding), size, broken)
-    return _windowed(name, first, last, size, encoding)
+        del first
+        return _whole(name, Piece(raw, 0, size, encoding), size, broken)
+    # A character or line that the border cuts is left out, not guessed.
+    start = size - len(last)
+    skip = cut_start(last) if encoding == "utf-8" else start & 1
+    last = last[skip:]
+    first = first[: len(first) - cut_end(first) if encoding == "utf-8" else len(first) & ~1]
+    raw, head_broken = decoded(first, encoding)
+    del first
+    newline = raw.rfind("\n", max(0, len(raw) - _BORDER))
+    head = Piece(raw[: newline + 1] if newline >= 0 else raw, 0, size, encoding)
+    del raw
+    raw, tail_broken = decoded(last, encoding)
+    del last
+    newline = raw.find("\n", 0, _BORDER)
+    start += skip + width(raw[: newline + 1], encoding)
+    tail = Piece(raw[newline + 1 :], start, size, encoding)
+    del raw
+    head_end = head.source_position(head.length(of_raw=True))
+    raw, text = joined(head, tail)
+    return StreamText(
+        name=name,
+        raw=raw,
+        text=text,
+        size=size,
+        kind="bytes",
+        encoding=encoding,
+        undecodable=head_broken or tail_broken,
+        complete=False,
+        window={"complete": False, "size": size, "head": [0, head_end], "tail": [start, size]},
+        had_escapes=head.had_escapes or tail.had_escapes,
+        _pieces=(head, tail),
+    )
 
 
-def _whole(name: str, piece: _Piece, size: int, undecodable: bool) -> StreamText:
+def _whole(name: str, piece: Piece, size: int, undecodable: bool) -> StreamText:
     of_str = piece.encoding == "str"
     units = len(piece.raw) if of_str else size
     return StreamText(
@@ -226,44 +204,6 @@ def _whole(name: str, piece: _Piece, size: int, undecodable: bool) -> StreamText
         window={"complete": True, "size": size, "head": [0, units], "tail": [units, units]},
         had_escapes=piece.had_escapes,
         _pieces=(piece,),
-    )
-
-
-def _windowed(name: str, first: bytes, last: bytes, size: int, encoding: str) -> StreamText:
-    """Join both ends; a character or line that the border cuts is left out, not guessed."""
-    start = size - len(last)
-    if encoding == "utf-8":
-        first = first[: len(first) - cut_end(first)]
-        skip = cut_start(last)
-    else:
-        first = first[: len(first) & ~1]
-        skip = start & 1
-    start += skip
-    head_raw, head_broken = decoded(first, encoding)
-    tail_raw, tail_broken = decoded(last[skip:], encoding)
-    newline = head_raw.rfind("\n", max(0, len(head_raw) - _BORDER))
-    if newline >= 0:
-        head_raw = head_raw[: newline + 1]
-    newline = tail_raw.find("\n", 0, _BORDER)
-    if newline >= 0:
-        start += width(tail_raw[: newline + 1], encoding)
-        tail_raw = tail_raw[newline + 1 :]
-    pieces = (_Piece(head_raw, 0, size, encoding), _Piece(tail_raw, start, size, encoding))
-    head_end = pieces[0].source_position(len(head_raw))
-    raw = f"{head_raw}\n{tail_raw}"
-    clean = all(piece.text is piece.raw for piece in pieces)
-    return StreamText(
-        name=name,
-        raw=raw,
-        text=raw if clean else f"{pieces[0].text}\n{pieces[1].text}",
-        size=size,
-        kind="bytes",
-        encoding=encoding,
-        undecodable=head_broken or tail_broken,
-        complete=False,
-        window={"complete": False, "size": size, "head": [0, head_end], "tail": [start, size]},
-        had_escapes=any(piece.had_escapes for piece in pieces),
-        _pieces=pieces,
     )
 
 

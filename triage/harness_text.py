@@ -19,7 +19,7 @@ _LAST = re.compile(
     r"Process (?:completed|exited|finished) with (?:exit )?code |Command failed with exit code |"
     r"(?:Bash|PowerShell|Cmd\.exe) exited with code |Job failed: exit (?:code|status) |"
     r"CircleCI received exit code |Exited with code exit status |The command exited with status )"
-    r"'?(-?\d{1,10})'?(?: \(0x[0-9A-Fa-f]{1,8}\))?\]?\.?\s*\Z"
+    r"'?(-?\d{1,10})'?(?: \((?:0x[0-9A-Fa-f]{1,8}|interrupted by [^)\n]{1,40})\))?\]?\.?\s*\Z"
 )
 _CODEX = re.compile(
     r"\A(?:Exit code: |Process exited with code )(-?\d{1,10})\n(?:Wall time[^\n]*\n)?"
@@ -27,7 +27,8 @@ _CODEX = re.compile(
 
 
 _LIMIT = re.compile(
-    r"(?:\A|\n)\s*(?:Command timed out after \d|\[?The command has no new output after \d|"
+    r"(?:\A|\n)\s*(?:(?:[^\w\n]{0,4}Error: (?:\w{1,20} failed: )?)?Command timed out after \d|"
+    r"\[?The command has no new output after \d|"
     r"Command was automatically cancelled because it exceeded the timeout|"
     r"The command '.{0,2000}' was cancelled because it took more than \d|"
     r"Execution timed out after \d|command timed out: \d|"

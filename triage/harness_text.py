@@ -1,9 +1,9 @@
 """Exit statuses that agent harnesses write into the one merged text they keep.
 
 Only shapes that stand alone on a line count, because programs print such words too. Sources: hook
-payloads and transcripts of Claude Code, Codex, Gemini CLI and OpenCode, as collected in the project's
-notes; logs of GitHub Actions, Azure Pipelines, GitLab CI, CircleCI and JetBrains' run window in public
-reports.
+payloads and transcripts of Claude Code, Codex, Gemini CLI and OpenCode, as collected in the
+project's notes; logs of GitHub Actions, Azure Pipelines, GitLab CI, CircleCI and the run window of
+JetBrains in public reports.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ _LAST = re.compile(
 _CODEX = re.compile(
     r"\A(?:Exit code: |Process exited with code )(-?\d{1,10})\n(?:Wall time[^\n]*\n)?"
 )
-
-
 _LIMIT = re.compile(
     r"(?:\A|\n)\s*(?:(?:[^\w\n]{0,4}Error: (?:\w{1,20} failed: )?)?Command timed out after \d|"
     r"\[?The command has no new output after \d|"
@@ -35,7 +33,7 @@ _LIMIT = re.compile(
     r"bash tool terminated command after exceeding timeout \d|"
     r"Command did not complete within its \d{1,6} ?(?:s|ms|m)\b|"
     r"ERROR: Job failed: execution took longer than \d|"
-    r"(?:##\[error\])?The job (?:running on \S{1,80} )?has exceeded the maximum execution time)",
+    r"(?:##\[error\])?The job (?:running on [^\n]{1,80} )?has exceeded the maximum execution time)",
     re.DOTALL,
 )
 

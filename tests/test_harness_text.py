@@ -31,7 +31,7 @@ LIMITS = [
     "bash tool terminated command after exceeding timeout 120000 ms",
     "Command did not complete within its 3s timeout and was moved to the background",
     "ERROR: Job failed: execution took longer than 1h0m0s seconds",
-    "##[error]The job running on agent Hosted 2 has exceeded the maximum execution time of 60 min.",
+    "##[error]The job of build 7 has exceeded the maximum execution time of 60 min.",
 ]
 IN_PROSE = [
     "the child had exit code 3 and was started again\ndone\n",

@@ -90,7 +90,7 @@ _MIXED: dict[str, tuple[Callable[[int], str], Callable[[str], object], float]] =
         50.0,
     ),
     "NDJSON, 90-byte records": (lambda size: _RECORD * (size // len(_RECORD)), _choice, 20.0),
-    "  counted": (lambda size: _RECORD * (size // len(_RECORD)), _everything, 5.0),
+    "  counted": (lambda size: _RECORD * (size // len(_RECORD)), _everything, 20.0),
 }
 
 

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _BLANK = " \t\n\r"
+_FEW = 1024
 _NESTING = (float, dict, list)
 _NONE = Survey(None, candidates=0, documents=0, depth_exceeded=False)
 _ONE = Survey(None, candidates=1, documents=1, depth_exceeded=False)
@@ -115,7 +116,7 @@ def extract(text: str, *, stripped: str | None = None) -> Extraction:
     """
     decoder = Decoder(text)
     first = first_value(decoder)
-    if first is not None and not text[first[2] :].strip(_BLANK):
+    if first is not None and _ends(text, first[2]):
         return _whole(decoder, first, None)
     clean = strip_escapes(text) if stripped is None else stripped
     offsets = None
@@ -125,7 +126,7 @@ def extract(text: str, *, stripped: str | None = None) -> Extraction:
         # A container that stood before the first escape is the same one still; a number may go on.
         if first is None or text[first[1]] not in "[{" or not clean.startswith(text[: first[2]]):
             first = first_value(decoder)
-        if first is not None and not clean[first[2] :].strip(_BLANK):
+        if first is not None and _ends(clean, first[2]):
             return _whole(decoder, first, offsets)
     if "[" not in clean and "{" not in clean:
         return _chosen(clean, None, offsets, _Counts(decoder, first, _NONE))
@@ -204,6 +205,15 @@ def _search() -> ModuleType:
         load_on_fresh_stack("triage.json_search")
         from triage import json_search
     return json_search
+
+
+def _ends(text: str, at: int) -> bool:
+    """Whether only blanks follow; no copy is made of a megabyte to see that they don't."""
+    while at < len(text):
+        if text[at : at + _FEW].strip(_BLANK):
+            return False
+        at += _FEW
+    return True
 
 
 def _whole(decoder: Decoder, value: Choice, offsets: OffsetMap | None) -> Extraction:

@@ -34,11 +34,15 @@ _LEAD = " \t\n\r\ufeff"
 # A value, where it starts, the place behind it, whether it is a fragment. One is made for each
 # candidate, so it is a tuple.
 Choice = tuple[Any, int, int, bool]
+# The same of a value that is no fragment.
+Found = tuple[Any, int, int]
 
 # What a failing C decode costs besides the characters it read, in characters: the exception,
 # a line count from the top at some 64 characters a step, and the whole recursion.
 _COST_OF_RAISING = 200
 _COST_OF_RECURSION = 20_000
+# After so many objects on lines of their own a run of them is counted at once.
+_OFTEN = 32
 
 
 @frozen()
@@ -75,6 +79,16 @@ def _walker() -> Callable[..., tuple[int, int] | Break]:
         load_on_fresh_stack("triage.json_walk")
         from triage.json_walk import walk
     return walk
+
+
+def _objects_from() -> Callable[[str, int], tuple[int, int]]:
+    # Loaded by the first long run of lines.
+    try:
+        from triage.json_run import objects_from
+    except RecursionError:
+        load_on_fresh_stack("triage.json_run")
+        from triage.json_run import objects_from
+    return objects_from
 
 
 class Decoder:
@@ -154,15 +168,18 @@ class Decoder:
             return NOTHING, end
         return build(self.text, start)
 
-    def lines(self, at: int) -> tuple[list[tuple[Any, int, int]], int]:
+    def lines(self, at: int) -> tuple[list[Found], int]:
         """Decode objects that follow at `at`, each on a line of its own, as far as they go.
 
         Returns the last of them and the last with the key "ok" (value, start, end), in the
-        order of the text, and how many there were. This is `decode` for NDJSON, in one loop.
+        order of the text, and how many there were. This is `decode` for NDJSON, in one loop, which
+        passes over most of a long run.
         """
         text, length, scan = self.text, len(self.text), self._scan
-        last = envelope = None
+        last: Found | None = None
+        envelope: Found | None = None
         count = 0
+        often = _OFTEN
         while self._credit > 0 and text.startswith("\n{", at):
             start = at + 1
             try:
@@ -177,7 +194,47 @@ class Decoder:
             if "ok" in value:
                 envelope = last
             at = end
+            if count == often:
+                passed = self._pass_over(at)
+                if passed is not None:
+                    more, last, found = passed
+                    count, at, envelope = count + more, last[2], found or envelope
+                # It is tried again, but each time later: it may have found little.
+                often = count + often
         return [found for found in (envelope, last) if found is not None], count
+
+    def _pass_over(self, at: int) -> tuple[int, Found, Found | None] | None:
+        """Count the objects of the lines behind the line end `at` without decoding each.
+
+        Returns their number, the last of them and the last with the key "ok"; None for none.
+        """
+        text, scan = self.text, self._scan
+        try:
+            count, after = _objects_from()(text, at + 1)
+            if not count:
+                return None
+            before = text.rfind("\n", at, after - 1)
+            value, end = scan(text, before + 1)
+            last = (value, before + 1, end)
+            if "ok" in value:
+                return count, last, last
+            # Any spelling of the key has one of these. Each is looked for anew only where it stood.
+            marks = dict.fromkeys(('"ok"', "\\u006"), before)
+            while before > at:
+                for mark, place in marks.items():
+                    if place >= before:
+                        marks[mark] = text.rfind(mark, at, before)
+                place = max(marks.values())
+                if place < 0:
+                    break
+                before = text.rfind("\n", at, place)
+                value, end = scan(text, before + 1)
+                if "ok" in value:
+                    return count, last, (value, before + 1, end)
+        except (ValueError, RecursionError):
+            # A huge number, or a stack that is nearly used up: line by line, then.
+            return None
+        return count, last, None
 
     def _attempt(self, start: int) -> tuple[Any, int]:
         """Try the C scanner; the place is -1 where the text is wrong, -2 where it is undecided."""

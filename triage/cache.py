@@ -10,8 +10,8 @@ over without a word and the table compiled anew. All of it is data, nothing that
 
 from __future__ import annotations
 
+import _thread
 import os
-import threading
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ Listed = tuple[str, str, int, int, int]
 
 
 _builtin: Table | None = None
-_lock = threading.Lock()
+_lock = _thread.allocate_lock()
 
 
 def load_table(rules: Any = None, *, overlays: Sequence[Any] = (), cache: bool = True) -> Table:

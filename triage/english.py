@@ -175,7 +175,8 @@ def pieces(line: str, *, every: bool = False) -> tuple[str, ...]:
         # A value without quotes may stand between.
         starts = [*range(0, len(words) - _WORDS, _WORDS), len(words) - _WORDS]
         found += [" ".join(words[at : at + _WORDS]) for at in starts[:_MOST_PER_RUN]]
-    for match in re.finditer(_UNSPACED, line):
+    # ASCII has none; the class takes longer to compile than to search for.
+    for match in () if line.isascii() else re.finditer(_UNSPACED, line):
         run = match.group()
         found += [run] if len(run) <= 8 else [run[:6], run[-6:]]
     unique = {piece for piece in found if _size(piece) >= _SHORTEST_PIECE_BYTES}

@@ -23,8 +23,9 @@ __all__ = ["OffsetMap", "strip_escapes"]
 
 # The possessive quantifiers give nothing back, and no body may contain another introducer of its
 # own kind: each character is looked at a bounded number of times, whatever the text.
-_ESCAPE = re.compile(
-    r"""
+#
+# Kept as text: most texts have no escape, and compiling it takes as long as loading a module.
+_ESCAPE = r"""(?x)
     \x1b (?:
         \[ [0-?]*+ (?: [\ -/]++ [@-~] | [@-Z\\^-z|~] )?
       | \] [^\x07\x18\x1a\x1b\x9c\r\n]*+ (?: \x07 | \x1b\\ | \x9c )?
@@ -35,9 +36,7 @@ _ESCAPE = re.compile(
   | \x9d [^\x07\x18\x1a\x1b\x80-\x9f\r\n]*+ (?: \x07 | \x1b\\ | \x9c )
   | [\x90\x98\x9e\x9f] [^\x18\x1a\x1b\x80-\x9f]*+ (?: \x1b\\ | \x9c )
   | [\x80-\x9f]
-    """,
-    re.VERBOSE,
-)
+    """
 _C1 = tuple(map(chr, range(0x80, 0xA0)))
 
 
@@ -81,7 +80,7 @@ class OffsetMap:
         at: list[int] = []
         removed: list[int] = []
         total = 0
-        for match in _ESCAPE.finditer(self._text) if _has_escape(self._text) else ():
+        for match in re.finditer(_ESCAPE, self._text) if _has_escape(self._text) else ():
             start, end = match.span()
             if at and at[-1] == start - total:
                 total += end - start
@@ -102,4 +101,4 @@ def _has_escape(text: str) -> bool:
 
 def strip_escapes(text: str) -> str:
     """Return `text` without its terminal escape sequences; linear time, total."""
-    return _ESCAPE.sub("", text) if _has_escape(text) else text
+    return re.sub(_ESCAPE, "", text) if _has_escape(text) else text

@@ -7,7 +7,7 @@ verdicts are the same with either way of looking, with none, and where google-re
 
 from __future__ import annotations
 
-import threading
+import _thread
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ class Prefilter:
         self.hot = hot
         self.mode = mode
         self._calls = 0
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._grams: GramIndex | None = None
         # None: not built yet; False: can't be built.
         self._set: Any = None

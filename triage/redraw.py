@@ -18,14 +18,15 @@ from collections.abc import Iterable, Iterator
 
 __all__ = ["Cuts", "redrawn", "redrawn_cuts"]
 
-_CR_BEFORE_NEWLINE = re.compile("\r(?=\n)")
+# Patterns are kept as text: few texts were redrawn.
+_CR_BEFORE_NEWLINE = "\r(?=\n)"
 # From the line's start to its last carriage return that something visible follows. Anchored, so
 # that a line without one is read once; white space and backspaces show nothing.
-_OLD_STATES = re.compile("^[^\n]*\r(?=[^\r\n]*[^\\s\b])", re.MULTILINE)
-_BLANK_STATES = re.compile("\r[^\n]*")
+_OLD_STATES = "(?m)^[^\n]*\r(?=[^\r\n]*[^\\s\b])"
+_BLANK_STATES = "\r[^\n]*"
 # Good where no two backspaces meet: the pair goes if something is written over it.
-_SINGLE_BACKSPACE = re.compile("[^\n\b]\b(?=[^\n])|\b")
-_BACKSPACES = re.compile("\b+")
+_SINGLE_BACKSPACE = "[^\n\b]\b(?=[^\n])|\b"
+_BACKSPACES = "\b+"
 
 
 class Cuts:
@@ -56,11 +57,11 @@ def redrawn(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         if "\r" in text:
-            text = _BLANK_STATES.sub("", _OLD_STATES.sub("", text))
+            text = re.sub(_BLANK_STATES, "", re.sub(_OLD_STATES, "", text))
     if "\b" not in text:
         return text
     if "\b\b" not in text:
-        return _SINGLE_BACKSPACE.sub("", text)
+        return re.sub(_SINGLE_BACKSPACE, "", text)
     return "".join([text[start:end] for start, end in _kept(text)])
 
 
@@ -69,12 +70,12 @@ def redrawn_cuts(text: str) -> list[Cuts]:
     steps: list[Cuts] = []
     for pattern in (_CR_BEFORE_NEWLINE, _OLD_STATES, _BLANK_STATES):
         if "\r" in text:
-            steps.append(Cuts(match.span() for match in pattern.finditer(text)))
-            text = pattern.sub("", text)
+            steps.append(Cuts(match.span() for match in re.finditer(pattern, text)))
+            text = re.sub(pattern, "", text)
     if "\b\b" in text:
         steps.append(Cuts(_gaps(_kept(text))))
     elif "\b" in text:
-        steps.append(Cuts(match.span() for match in _SINGLE_BACKSPACE.finditer(text)))
+        steps.append(Cuts(match.span() for match in re.finditer(_SINGLE_BACKSPACE, text)))
     return steps
 
 
@@ -82,7 +83,7 @@ def _kept(text: str) -> list[tuple[int, int]]:
     """The spans that runs of backspaces leave; each character is pushed and taken back once."""
     kept: list[tuple[int, int]] = []
     done = 0
-    for match in _BACKSPACES.finditer(text):
+    for match in re.finditer(_BACKSPACES, text):
         start, end = match.span()
         kept.append((done, start))
         done = end

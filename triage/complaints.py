@@ -20,7 +20,7 @@ _HARMLESS = re.compile(
     r"entering directory|leaving directory|up to date|skipp(?:ing|ed)|ignor(?:ing|ed)|using|done|"
     r"finished|complete[d]?|ok|success\w*|start(?:ing|ed)|load(?:ing|ed)|writ(?:ing|ten)|"
     r"read(?:ing)?|listening|creat(?:ing|ed)|updat(?:ing|ed)|install(?:ing|ed)|will|compressed|"
-    r"trailing garbage|version|usage|kept|replaced|retry(?:ing)?|summary|total|present)\b",
+    r"trailing garbage|version|usage|kept|replaced|retry(?:ing)?|summary|total|present|no changes|conflicts)\b",
     re.IGNORECASE | re.ASCII,
 )
 

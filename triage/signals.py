@@ -6,7 +6,6 @@ one thread; it is the only mutable object between a capture and its verdict.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triage.exits import ExitMeaning, meaning
@@ -14,6 +13,8 @@ from triage.literals import is_wide, lowered_text, outline
 from triage.text import StreamText, read_stream
 
 if TYPE_CHECKING:
+    from functools import cached_property as fact
+
     from triage.agents.model import AgentRun
     from triage.command import CommandLine, Stage
     from triage.envelope import Extraction
@@ -30,6 +31,24 @@ TAIL_BYTES = 4 << 20
 # The step of the extraction that takes the whole text.
 _WHOLE = 2
 _BIG_ENOUGH_TO_REST = 0.98  # a duration this near the limit was ended by the limit
+
+
+if not TYPE_CHECKING:
+
+    class fact:  # noqa: N801 (a decorator, as `property` is one)
+        """`functools.cached_property` without the lock that Python 3.11 takes for each."""
+
+        __slots__ = ("made", "name")
+
+        def __init__(self, made):
+            self.made = made
+            self.name = made.__name__
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.made(instance)
+            return value
 
 
 class Signals:
@@ -50,14 +69,14 @@ class Signals:
         # Whether a row has said already that nothing failed.
         self.fine = False
 
-    @cached_property
+    @fact
     def stdout(self) -> StreamText:
         if self.capture.merged is not None:
             harness = self._harness
             return self._read("merged", harness[1] if harness else self.capture.merged)
         return self._read("stdout", self.capture.stdout)
 
-    @cached_property
+    @fact
     def stderr(self) -> StreamText:
         if self.capture.merged is not None:
             return self.stdout
@@ -90,16 +109,16 @@ class Signals:
                 return seen.clauses(number)
         return []
 
-    @cached_property
+    @fact
     def merged(self) -> bool:
         return self.capture.merged is not None
 
-    @cached_property
+    @fact
     def error_stream(self) -> StreamText:
         """Where the error would be: stderr, or stdout where stderr is blank."""
         return self.stdout if self.stderr.blank else self.stderr
 
-    @cached_property
+    @fact
     def status(self) -> int | None:
         """The exit status: the observer's, or the one a harness wrote into the merged text."""
         code = self.capture.exit_code
@@ -111,7 +130,7 @@ class Signals:
             code = status_in(self.stdout.text)[0]
         return code
 
-    @cached_property
+    @fact
     def _harness(self) -> tuple[int | None, StreamSource] | None:
         """The status a harness wrote into merged text, and that text without it; None for files."""
         merged = self.capture.merged
@@ -121,11 +140,11 @@ class Signals:
 
         return status_and_rest(merged)
 
-    @cached_property
+    @fact
     def exit(self) -> ExitMeaning:
         return meaning(self.status)
 
-    @cached_property
+    @fact
     def line(self) -> CommandLine | None:
         if self.capture.command is None:
             return None
@@ -133,7 +152,7 @@ class Signals:
 
         return parse_command(self.capture.command)
 
-    @cached_property
+    @fact
     def owners(self) -> tuple[Stage, ...]:
         """The stages that may own the status, leaving out builtins that don't fail in silence."""
         if self.line is None:
@@ -142,7 +161,7 @@ class Signals:
         loud = tuple(stage for stage in owners if not stage.quiet_builtin)
         return loud or owners
 
-    @cached_property
+    @fact
     def effect(self) -> Effect:
         """Whether the call only reads: the caller's word, else rules/effects.yaml."""
         declared = self.capture.effect
@@ -154,13 +173,13 @@ class Signals:
 
         return effect_of(self.line, declared, self.table.effects).effect
 
-    @cached_property
+    @fact
     def extraction(self) -> Extraction:
         from triage.envelope import extract
 
         return extract(self.stdout.raw, stripped=self.stdout.stripped)
 
-    @cached_property
+    @fact
     def envelope(self) -> dict[str, Any] | None:
         """The extracted value where it is an envelope: an object with `ok`, and no fragment."""
         if "ok" not in self.stdout.raw:
@@ -171,7 +190,7 @@ class Signals:
             return None
         return value if isinstance(value.get("ok"), bool) else None
 
-    @cached_property
+    @fact
     def mid_structure(self) -> bool:
         from triage.envelope import ends_mid_structure
 
@@ -181,7 +200,7 @@ class Signals:
             return False
         return ends_mid_structure(raw, stripped=self.stdout.stripped)
 
-    @cached_property
+    @fact
     def hang(self) -> bool:
         """Ended by a limit, or silent past the caller's limit."""
         capture = self.capture
@@ -204,14 +223,14 @@ class Signals:
             "timeout" in stage.wrappers for stage in self.owners
         )
 
-    @cached_property
+    @fact
     def agent(self) -> AgentRun | None:
         """The normalised agent run where stdout is an agent CLI's stream."""
         from triage.agents.gate import read_run
 
         return read_run(self)
 
-    @cached_property
+    @fact
     def foreign(self) -> Any:
         """The English original of a translated message, from the system's catalogues."""
         from triage.english import may_be_foreign, plainly_english
@@ -232,7 +251,7 @@ class Signals:
         run: AgentRun | None = self.__dict__.get("agent")
         return run
 
-    @cached_property
+    @fact
     def repeats(self) -> int:
         """How many earlier verdicts of the same call ended in one row, from the last back."""
         previous = self.capture.previous

@@ -1,7 +1,7 @@
 """`triage lint`: a decision table verified without running it on anything new.
 
 Each check is a generator of findings in its own module: structure, witnesses, patterns, words.
-Findings are waived in the row they are about: ``waive: {code: reason}``.
+Findings are waived in the row or the named predicate they are about: ``waive: {code: reason}``.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def lint_table(
     uses = list(rulebook.patterns())
     findings += regex_findings(uses)
     findings += word_findings(uses)
-    findings = _waived(findings, {row.id: row.waived for row in rulebook.rows})
+    findings = _waived(findings, {row.id: row.waived for row in rulebook.waiving()})
     # Under an overlay that takes over or disables, our rows may have nothing to waive.
-    held = [row for row in rulebook.rows if row.layer or not overlays]
+    held = [row for row in rulebook.waiving() if row.layer or not overlays]
     findings += _waivers_without_use(findings, held, answers if conditions else ())
     return sorted(findings, key=_place)
 

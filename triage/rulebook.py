@@ -26,7 +26,10 @@ _COMMAND_CONTEXT = frozenset({"program", "args", "line", "subcommand"})
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """One row as written; `steps` is its path in the file, `layer` 0 for the built-in rules."""
+    """One row as written, or a named predicate, whose id is ``vocabulary:NAME``.
+
+    `steps` is its path in the file, `layer` 0 for the built-in rules.
+    """
 
     id: str
     chapter: str
@@ -95,6 +98,13 @@ class Rulebook:
         for source in self.vocabulary:
             for name, entry in (source.data or {}).items():
                 yield name, source, entry
+
+    def waiving(self) -> Iterator[RowSource]:
+        """Yield all that may waive a finding about itself: the rows, then the named predicates."""
+        yield from self.rows
+        for layer, source in enumerate(self.vocabulary):
+            for name, entry in (source.data or {}).items():
+                yield RowSource(f"vocabulary:{name}", "", layer, source, (name,), entry)
 
     def patterns(self) -> Iterator[PatternUse]:
         """Yield every pattern of the rules with its place and use."""

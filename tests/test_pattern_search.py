@@ -207,3 +207,59 @@ def test_an_ordinary_short_failure_is_judged_without_importing_regex(table: Tabl
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "command-not-found False\n"
+
+
+class Interrupted:
+    """A compiled pattern whose first searches lose their time to others."""
+
+    def __init__(self, source: str, times: int) -> None:
+        self.compiled = compile_pattern(source)
+        self.times = times
+
+    def search(self, text: str, start: int, end: int, timeout: float) -> Any:
+        return next(self.finditer(text, start, end, timeout), None)
+
+    def finditer(self, text: str, start: int, end: int, timeout: float) -> Iterator[Any]:
+        for number, match in enumerate(self.compiled.finditer(text, start, end)):
+            if number and self.times:
+                break
+            yield match
+        if self.times:
+            self.times -= 1
+            raise TimeoutError
+
+
+@pytest.mark.parametrize("lines", ["0", "1"])
+def test_time_that_went_to_others_is_given_again(lines: str) -> None:
+    text = "a 1\n" * 90 + "b 22\n" * 9
+    for times, found_at_last in ((3, True), (99, False)):
+        seen = Signals(Capture(exit_code=1, stderr=text))
+        found = Patterns([r"^b (\d+)$"], "0", [[["b "]]], lines)
+
+        def again(times: int = times, found: Patterns = found) -> None:
+            found._compiled[0] = Interrupted(found.sources[0], times)
+
+        asked = 0, seen.stderr.text, 0, len(text)
+        again()
+        assert len(found.find_all(*asked, 50, seen)) == (9 if found_at_last else 1)
+        again()
+        assert found.groups(*asked, seen) == "22"
+        assert bool(seen.warnings) is not found_at_last
+
+
+def test_a_search_by_lines_is_given_its_time_again() -> None:
+    text = "a 1\n" * 90 + "b 22\n" * 3
+
+    class Late(Interrupted):
+        def finditer(self, text: str, start: int, end: int, timeout: float) -> Iterator[Any]:
+            if self.times:
+                self.times -= 1
+                raise TimeoutError
+            return iter(self.compiled.finditer(text, start, end))
+
+    for lines in ("0", "1"):
+        seen = Signals(Capture(exit_code=1, stderr=text))
+        found = Patterns([r"^b \d+$"], "0", [[["b "]]], lines)
+        found._compiled[0] = Late(found.sources[0], 3)
+        assert found.search(0, seen.stderr.text, 0, len(text), seen) == (360, 364)
+        assert not seen.warnings

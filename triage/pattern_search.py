@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from triage.compiled import by_number
 from triage.line_search import lines_with
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMEOUT_S", "Patterns", "quick_sign"]
 
+Found = TypeVar("Found")
+
 TIMEOUT_S = 0.25
 _MOST_MATCHES = 200
 _QUICK_UNIT = 32
@@ -35,6 +37,7 @@ _WHOLE_UP_TO = 160
 _MOST_LINES = 6
 # How often a search may lose its time to others before it counts as too slow.
 _MOST_WAITS = 8
+_LONGEST_WAIT_S = 16 * TIMEOUT_S
 # As `triage.pattern.compile_pattern` has it for `regex`.
 _FLAGS = int(re.ASCII | re.IGNORECASE | re.MULTILINE)
 
@@ -83,12 +86,19 @@ class Patterns:
         if ("slow", pid) in signals.memo:
             return None
         spans = self._lines(pid, text, start, end, signals)
-        match = None
-        try:
+        if spans is None and end - start <= self._quick_size(pid):
+            match = self._quickly(pid).search(text, start, end)
+            return None if match is None else match.span()
+        if spans is not None and not spans:
+            return None
+
+        def first(seconds: float) -> Any:
             if spans is None:
-                match = self._first(pid, text, start, end)
-            elif spans:
-                match = next(self._by_line(pid, text, spans), None)
+                return self.pattern(pid).search(text, start, end, timeout=seconds)
+            return next(self._by_line(pid, text, spans, seconds), None)
+
+        try:
+            match = _in_own_time(first)
         except TimeoutError:
             self._give_up(pid, signals)
             return None
@@ -97,12 +107,18 @@ class Patterns:
     def groups(self, pid: int, text: str, start: int, end: int, signals: Signals) -> str | None:
         """Return the first group that matched (or the match) of the last match of a pattern."""
         value: str | None = None
-        try:
-            for count, match in enumerate(self._matches(pid, text, start, end, signals)):
+
+        def look(seconds: float) -> None:
+            nonlocal value
+            value = None
+            for count, match in enumerate(self._matches(pid, text, start, end, signals, seconds)):
                 picked = next((group for group in match.groups() if group), None)
                 value = picked or value or (match.group() if not match.groups() else None)
                 if count >= _MOST_MATCHES:
                     break
+
+        try:
+            _in_own_time(look)
         except TimeoutError:
             self._give_up(pid, signals)
         return value
@@ -112,22 +128,27 @@ class Patterns:
     ) -> list[tuple[int, int]]:
         """Return up to `limit` spans; a pattern that takes too long yields what it had."""
         spans: list[tuple[int, int]] = []
-        try:
-            for match in self._matches(pid, text, start, end, signals):
+
+        def look(seconds: float) -> None:
+            spans.clear()
+            for match in self._matches(pid, text, start, end, signals, seconds):
                 spans.append(match.span())
                 if len(spans) >= limit:
                     break
+
+        try:
+            _in_own_time(look)
         except TimeoutError:
             self._give_up(pid, signals)
         return spans
 
     def _matches(
-        self, pid: int, text: str, start: int, end: int, signals: Signals
+        self, pid: int, text: str, start: int, end: int, signals: Signals, seconds: float
     ) -> Iterator[Any]:
         spans = self._lines(pid, text, start, end, signals)
         if spans is None:
-            return self._found(pid, text, start, end, TIMEOUT_S)
-        return self._by_line(pid, text, spans)
+            return self._found(pid, text, start, end, seconds)
+        return self._by_line(pid, text, spans, seconds)
 
     def _lines(
         self, pid: int, text: str, start: int, end: int, signals: Signals
@@ -143,9 +164,11 @@ class Patterns:
             clauses = [clause for clause in clauses if all(map(str.isascii, clause))]
         return lines_with(clauses, lowered, start, end, _MOST_LINES)
 
-    def _by_line(self, pid: int, text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Any]:
+    def _by_line(
+        self, pid: int, text: str, spans: Sequence[tuple[int, int]], seconds: float
+    ) -> Iterator[Any]:
         """The same matches, from the lines that have what the pattern needs."""
-        last = time.monotonic() + TIMEOUT_S
+        last = time.monotonic() + seconds
         # What `re` may do unwatched it may do to all lines together.
         rest = self._quick_size(pid)
         for first, after in spans:
@@ -154,20 +177,6 @@ class Patterns:
                 yield from self._quickly(pid).finditer(text, first, after)
             else:
                 yield from self._found(pid, text, first, after, last - time.monotonic())
-
-    def _first(self, pid: int, text: str, start: int, end: int) -> Any:
-        if end - start <= self._quick_size(pid):
-            return self._quickly(pid).search(text, start, end)
-        compiled = self.pattern(pid)
-        for _ in range(_MOST_WAITS):
-            begun = time.thread_time()
-            try:
-                return compiled.search(text, start, end, timeout=TIMEOUT_S)
-            except TimeoutError:
-                # `regex` counts the time in which other threads ran, or other processes.
-                if time.thread_time() - begun >= TIMEOUT_S / 2:
-                    raise
-        raise TimeoutError
 
     def _found(self, pid: int, text: str, start: int, end: int, seconds: float) -> Iterator[Any]:
         if end - start <= self._quick_size(pid):
@@ -195,3 +204,21 @@ class Patterns:
         signals.warnings.append(
             f"pattern {self.sources[pid][:60]!r} took too long and was passed over"
         )
+
+
+def _in_own_time(look: Callable[[float], Found]) -> Found:
+    """Return what `look` finds in the seconds it is given; raises `TimeoutError`.
+
+    `regex` counts the time in which other threads ran, or other processes: what went to them is
+    given again, so that a verdict does not depend on who else is at work.
+    """
+    seconds = TIMEOUT_S
+    for _ in range(_MOST_WAITS):
+        begun = time.thread_time()
+        try:
+            return look(seconds)
+        except TimeoutError:
+            if time.thread_time() - begun >= TIMEOUT_S / 2:
+                raise
+            seconds = min(2 * seconds, _LONGEST_WAIT_S)
+    raise TimeoutError

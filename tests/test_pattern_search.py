@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from triage.model import Capture
 from triage.pattern import compile_pattern
 from triage.pattern_search import Patterns, quick_sign
 from triage.regex_cost import quick_chars
-from triage.regex_shape import stays_on_a_line
+from triage.regex_shape import BEGIN, EDGE, HELD, branches, overlap, parsed, stays_on_a_line
+from triage.rulebook import load_rulebook
 from triage.signals import Signals
 from triage.table import Table
 
@@ -263,3 +265,19 @@ def test_a_search_by_lines_is_given_its_time_again() -> None:
         found._compiled[0] = Late(found.sources[0], 3)
         assert found.search(0, seen.stderr.text, 0, len(text), seen) == (360, 364)
         assert not seen.warnings
+
+
+def test_no_gap_is_open_behind_words_that_may_come_again(root: Path) -> None:
+    # Each time the words come, the whole rest of a long line would be read for what follows.
+    for use in load_rulebook(root / "rules").patterns():
+        tree = None if use.role == "value" else parsed(use.pattern)
+        # Few programs switch to a screen of their own, and what they show there has no bound.
+        if tree is None or use.pattern.startswith(r"\x1b"):
+            continue
+        for branch in branches(tree):
+            if not branch or branch[0] in (BEGIN, HELD):
+                continue
+            for index, piece in enumerate(branch[:-1]):
+                before = [p for p in branch[:index] if p.least and p.chars - EDGE.chars]
+                again = before and all(overlap(p.chars, piece.chars) for p in before)
+                assert not (piece.gap and piece.most > 10_000 and again), use.where

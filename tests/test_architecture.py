@@ -28,8 +28,8 @@ LAYERS: dict[str, str] = {
     "facts": "errors frozen fresh_stack finds finding model capture_data exits yaml_source "
     "schema_words rules_folder overlays compiled",
     "text": "escapes decoding windows redraw stamps text_piece text harness_text literals",
-    "JSON in text": "json_grammar json_place json_build json_walk json_run json_scan json_cut json_end "
-    "json_search envelope",
+    "JSON in text": "json_grammar json_place json_build json_walk json_run json_scan json_cut "
+    "json_end json_search envelope",
     "patterns": "pattern_literals pattern_re2 pattern regex_shape regex_cost pattern_text "
     "line_search pattern_search",
     "commands": "program_path wrappers shell_words shell_leaves shell_line shell_tree status_owner "

@@ -58,3 +58,15 @@ def test_a_long_text_is_not_read_to_its_end() -> None:
 
 def test_without_a_command_nobody_complains() -> None:
     assert not stage_complains(None, (), "zstd: a: unsupported format\n", "")
+
+
+def test_a_script_speaks_under_its_name_without_the_suffix() -> None:
+    assert complains("./backup.sh; true", "backup: volume /mnt/bk is not mounted\n")
+    assert complains("python3 tools/migrate.py || true", "migrate: table users is locked\n")
+    assert complains("./sync.sh b & wait", "sync b: remote rejected the batch\n")
+
+
+def test_a_name_that_no_script_of_the_line_has_is_anybodys() -> None:
+    assert not complains("./backup.sh; true", "restore: volume is not mounted\n")
+    assert not complains("npm run build; true", "npm notice: a newer npm is there\n")
+    assert not complains("./backup.sh; true", "backup: 3 tables, done\n")

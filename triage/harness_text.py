@@ -33,7 +33,8 @@ _LIMIT = re.compile(
     r"bash tool terminated command after exceeding timeout \d|"
     r"Command did not complete within its \d{1,6} ?(?:s|ms|m)\b|"
     r"ERROR: Job failed: execution took longer than \d|"
-    r"(?:##\[error\])?The job (?:(?:running on|of) [^\n]{1,80} )?has exceeded the maximum execution time)",
+    r"(?:##\[error\])?The job (?:(?:running on|of) [^\n]{1,80} )?"
+    r"has exceeded the maximum execution time)",
     re.DOTALL,
 )
 

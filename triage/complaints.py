@@ -26,9 +26,9 @@ _HARMLESS = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
-# A script in the line: by a suffix of a script, or by its path.
+# A script in the line, known by its suffix; its folder is not its name.
 _SCRIPT = re.compile(
-    r"(?:[\w.-]*/)*([\w-]{3,40})\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php|lua)(?![\w.])", re.ASCII
+    r"([\w-]{3,40})\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php|lua)(?![\w./])", re.ASCII
 )
 
 

@@ -34,8 +34,8 @@ def lint_table(
 
     `corpus` is a folder of cases that serve as witnesses beside the rows' samples, and the rows of
     the rules folder beside it are to have one; `conditions` asks also which conditions of these
-    rows no witness needs. A table that can't be loaded has only findings
-    that say why; nothing is raised for what a rule file or a case holds.
+    rows no witness needs. A table that can't be loaded has only findings that say why; nothing is
+    raised for what a rule file or a case holds.
     """
     from triage.cache import load_table
     from triage.lint_regex import regex_findings

@@ -113,11 +113,11 @@ def unneeded(rulebook: Rulebook, gathered: Gathered, asked: Container[str]) -> l
 
 def _predicate_mutants(rulebook: Rulebook, table: Table) -> Iterator[tuple[int, Mutant]]:
     numbers = {name: number for number, name in enumerate(table.predicate_names)}
-    for name, source, entry in rulebook.predicates():
-        number = numbers[name]
+    for entry in rulebook.predicates():
+        number = numbers[entry.steps[0]]
         node: Any = table.matcher.predicates[number]
-        owner = f"vocabulary:{name}"
-        for mutant in condition_mutants(owner, entry["when"], node, source, (name, "when")):
+        steps = (*entry.steps, "when")
+        for mutant in condition_mutants(entry.id, entry.data["when"], node, entry.source, steps):
             yield number, mutant
 
 

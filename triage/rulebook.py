@@ -85,7 +85,7 @@ class Rulebook:
         rows: Sequence[RowSource],
         disabled: Sequence[RowSource],
         sets: Sequence[tuple[str, Source]],
-        vocabulary: Sequence[Source],
+        vocabulary: Sequence[tuple[int, Source]],
     ) -> None:
         self.roots = tuple(roots)
         self.rows = tuple(rows)
@@ -93,22 +93,20 @@ class Rulebook:
         self.sets = tuple(sets)
         self.vocabulary = tuple(vocabulary)
 
-    def predicates(self) -> Iterator[tuple[str, Source, Mapping[str, Any]]]:
-        """Yield name, file and entry of every named predicate."""
-        for source in self.vocabulary:
+    def predicates(self) -> Iterator[RowSource]:
+        """Yield every named predicate."""
+        for layer, source in self.vocabulary:
             for name, entry in (source.data or {}).items():
-                yield name, source, entry
+                yield RowSource(f"vocabulary:{name}", "", layer, source, (name,), entry)
 
     def waiving(self) -> Iterator[RowSource]:
         """Yield all that may waive a finding about itself: the rows, then the named predicates."""
         yield from self.rows
-        for layer, source in enumerate(self.vocabulary):
-            for name, entry in (source.data or {}).items():
-                yield RowSource(f"vocabulary:{name}", "", layer, source, (name,), entry)
+        yield from self.predicates()
 
     def patterns(self) -> Iterator[PatternUse]:
         """Yield every pattern of the rules with its place and use."""
-        for row in self.rows:
+        for row in self.waiving():
             path = (*row.steps, "when")
             yield from _condition_patterns(
                 row.data["when"], row.source, path, row.id, "text", False
@@ -116,11 +114,6 @@ class Rulebook:
             for name, patterns in row.data.get("capture", {}).items():
                 for item, where in _listed(patterns, row.source, (*row.steps, "capture", name)):
                     yield PatternUse(item, row.id, where, "capture", True)
-        for name, source, entry in self.predicates():
-            owner = f"vocabulary:{name}"
-            yield from _condition_patterns(
-                entry["when"], source, (name, "when"), owner, "text", False
-            )
         for name, source in self.sets:
             yield from _set_patterns(name, source)
 
@@ -128,13 +121,13 @@ class Rulebook:
 def load_rulebook(root: Path, overlays: Sequence[Path] = ()) -> Rulebook:
     """Read the rules below `root` and the overlays; raises `RuleError` for what is no YAML.
 
-    Rows stand in the order in which the table walks them. What a schema
-    would refuse may be missing or raise `KeyError`: compile the table first.
+    Rows stand in the order in which the table walks them. What a schema would refuse may be missing
+    or raise `KeyError`: compile the table first.
     """
     roots = (root, *overlays)
     chapters: list[tuple[str, int, Source]] = []
     sets: list[tuple[str, Source]] = []
-    vocabulary: list[Source] = []
+    vocabulary: list[tuple[int, Source]] = []
     for layer, folder in enumerate(roots):
         chapters += [
             (path.stem, layer, _source(path)) for path in sorted((folder / "table").glob("*.yaml"))
@@ -142,7 +135,7 @@ def load_rulebook(root: Path, overlays: Sequence[Path] = ()) -> Rulebook:
         sets += [(path.stem, _source(path)) for path in sorted((folder / "sets").glob("*.yaml"))]
         words = folder / "vocabulary.yaml"
         if words.is_file():
-            vocabulary.append(_source(words))
+            vocabulary.append((layer, _source(words)))
     off = {row for _, _, source in chapters for row in source.data.get("disable", ())}
     rows = [
         RowSource(row["id"], stem, layer, source, ("rows", index), row)

@@ -19,13 +19,19 @@ _WITHOUT = r"(?m)^(?!\d{4}-\d\d-\d\dT)[^\n]"
 
 def unstamped(text: str) -> str:
     """Return `text` without the stamps where every line has one, else the same object."""
-    if not text[:4].isdecimal() or re.match(_STAMP, text) is None or re.search(_WITHOUT, text):
-        return text
-    return re.sub(_EACH, "", text)
+    return re.sub(_EACH, "", text) if _stamped(text) else text
 
 
 def stamp_cuts(text: str) -> Cuts | None:
     """Return the cuts that `unstamped` makes in `text`, None where it makes none."""
-    if unstamped(text) is text:
+    if not _stamped(text):
         return None
     return Cuts(match.span() for match in re.finditer(_EACH, text))
+
+
+def _stamped(text: str) -> bool:
+    return (
+        text[:4].isdecimal()
+        and re.match(_STAMP, text) is not None
+        and re.search(_WITHOUT, text) is None
+    )

@@ -70,3 +70,19 @@ def test_a_name_that_no_script_of_the_line_has_is_anybodys() -> None:
     assert not complains("./backup.sh; true", "restore: volume is not mounted\n")
     assert not complains("npm run build; true", "npm notice: a newer npm is there\n")
     assert not complains("./backup.sh; true", "backup: 3 tables, done\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "stderr"),
+    [
+        ("gm convert bad.png a.jpg; ls", "gm convert: Improper image header (bad.png).\n"),
+        ("git secret tell dev; echo ok", "git-secret: abort: no key for dev\n"),
+    ],
+)
+def test_a_subcommand_may_stand_in_the_name(command: str, stderr: str) -> None:
+    assert complains(command, stderr)
+
+
+def test_three_words_before_the_colon_are_a_sentence() -> None:
+    assert not complains("npm ls --json | head -c 9", "npm notice Changelog: https://x.example\n")
+    assert not complains("git fetch; echo ok", "git saw two remotes: a, b\n")

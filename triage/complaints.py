@@ -50,15 +50,23 @@ def stage_complains(
     return any(_speaks(hidden, scripts, text) for text in texts)
 
 
+def _names(name: str, programs: set[str], scripts: frozenset[str]) -> bool:
+    # With a subcommand it is `gm convert: …` or `git-secret: …`; a script may name what it works
+    # on as well, `sync b: the batch was rejected`. Three words are a sentence.
+    first, _, more = name.rpartition("/")[2].partition(" ")
+    if " " in more:
+        return False
+    return first in programs or first.partition("-")[0] in programs or first in scripts
+
+
 def _speaks(programs: set[str], scripts: frozenset[str], text: str) -> bool:
     for said in text.split("\n", _LINES)[:_LINES]:
         name, colon, words = said[:_LINE_CHARS].partition(": ")
         if (
             colon
-            # A script may name what it works on as well: `sync b: the batch was rejected`.
-            and (name.rpartition("/")[2] in programs or name.partition(" ")[0] in scripts)
+            and _names(name, programs, scripts)
             and words.strip()
-            and _HARMLESS.search(words) is None
+            and _HARMLESS.search(f"{name.partition(' ')[2]} {words}") is None
         ):
             return True
     return False
